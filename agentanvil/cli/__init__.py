@@ -1,0 +1,1 @@
+"""The `anvil` command: one file per verb."""

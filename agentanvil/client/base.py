@@ -1,0 +1,107 @@
+"""The seam of this room: what a judge call asks, what comes back, and who answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+Role = Literal["system", "user", "assistant"]
+StopReason = Literal["stop", "length", "refusal", "blocked", "other"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message; text only."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplySchema:
+    """The JSON Schema that the reply must follow; property order is the order of writing."""
+
+    name: str
+    schema: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """Decoding parameters. None is not sent.
+
+    `explicit` names those that the user set: if the endpoint refuses one of them, that is a configuration
+    error, while a refused default is dropped, remembered and reported.
+    """
+
+    temperature: float | None = 0.0
+    seed: int | None = None
+    max_tokens: int | None = None
+    explicit: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One judge call, provider-neutral.
+
+    `repeat` and `prompt_version` are not sent; they take part in the cache key, since repeats are separate
+    measurements and a new prompt version makes old replies void. A re-ask differs in its messages, so it
+    has a key of its own. `task_id` is for recordings, logs and errors.
+    """
+
+    messages: tuple[Message, ...]
+    schema: ReplySchema | None = None
+    sampling: Sampling = field(default_factory=Sampling)
+    repeat: int = 0
+    prompt_version: str = ""
+    task_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as billed. `input_tokens` includes `cached_tokens`; `output_tokens` includes `reasoning_tokens`."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """A provider's answer after transport, body error and stop reason were read.
+
+    `text` is the visible answer (for a forced tool call: its arguments). `reasoning` tells that a hidden
+    reasoning field held text; it is never a verdict.
+    """
+
+    text: str
+    stop: StopReason = "stop"
+    refusal: str | None = None
+    reasoning: bool = False
+    usage: Usage = field(default_factory=Usage)
+    model: str | None = None
+    request_id: str | None = None
+    rung: str | None = None
+    attempts: int = 1
+    latency_s: float = 0.0
+    cached: bool = False
+    cost: float | None = None
+
+
+class ChatClient(Protocol):
+    """Anything that answers a ChatRequest: a provider, a wrapper around one, a recording, a script.
+
+    `complete` raises CallError (see errors.py) and nothing else on purpose.
+    `fingerprint` returns what would be sent, as bytes that identify the call: API kind, endpoint and the
+    full request body. It must not depend on anything else.
+    """
+
+    async def complete(self, request: ChatRequest) -> ChatReply: ...
+
+    def fingerprint(self, request: ChatRequest) -> bytes: ...
+
+    async def confirm(self, request: ChatRequest, reply: ChatReply) -> None:
+        """Told by the judge that this reply held a valid verdict; only then may a cache keep it."""
+
+    async def close(self) -> None: ...

@@ -1,0 +1,64 @@
+"""The frozen records that every reader yields, whatever the file was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One item to judge.
+
+    `index` counts records from 0, `line` is the physical line (1-based) it starts on. `request` and
+    `response` are text; chat messages were rendered, other JSON was written canonically. `source` holds the
+    passages the response must rest on. `labels` holds human scores by dimension id, one per rater.
+    `expected` is what no judge may see. `extra` keeps every other field, for checks. `flags` names what the
+    reader had to change (`surrogates_replaced`).
+    """
+
+    index: int
+    line: int
+    id: str
+    request: str
+    response: str
+    source: tuple[str, ...] = ()
+    model: str | None = None
+    labels: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    meta: Mapping[str, JsonValue] = field(default_factory=dict)
+    expected: JsonValue = None
+    extra: Mapping[str, JsonValue] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetInfo:
+    """What one full validating pass found. `hash` covers the bytes read and the field mapping."""
+
+    name: str
+    rows: int
+    hash: str
+    blank_lines: int = 0
+    labelled: Mapping[str, int] = field(default_factory=dict)
+    hidden_fields: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    flagged: Mapping[str, int] = field(default_factory=dict)
+
+
+class Dataset(Protocol):
+    """A file that can be read more than once, always in the same order, never held in memory."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def path(self) -> str: ...
+
+    def scan(self) -> DatasetInfo:
+        """Validate every row and the uniqueness of ids. Raises DatasetError naming file, line and field."""
+        ...
+
+    def rows(self) -> Iterator[Row]: ...

@@ -1,0 +1,1 @@
+"""Runs a worker over tasks, and keeps the journal that makes a run resumable."""
