@@ -6,6 +6,7 @@ import hashlib
 
 import orjson
 
+
 def well_formed(text: str) -> str:
     """Return `text` with lone surrogates replaced by U+FFFD, so that it can be encoded as UTF-8."""
     if text.isascii():

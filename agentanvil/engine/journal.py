@@ -1,0 +1,194 @@
+"""The journal: one line per finished task, appended at once, repaired at its tail, read in row order.
+
+A line is on its way to the disk before its task counts as done, so a killed process loses only what was in
+flight. Later lines win over earlier ones for the same task: a failed task that is asked again is simply
+appended again.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Self
+
+import orjson
+
+from agentanvil.engine.codec import decode, encode
+from agentanvil.errors import RunFolderError, Where
+from agentanvil.plan import Plan
+from agentanvil.verdict import Outcome
+
+FORMAT = 1
+
+
+class JournalWriter:
+    """Appends outcomes to a journal whose first line names the run it belongs to."""
+
+    def __init__(self, path: Path, fingerprint: str) -> None:
+        """Open for appending; cut a half-written last line; refuse a journal of another run."""
+        self.path = path
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+        size = _cut_tail(self._file)
+        if size == 0:
+            self._write({"journal": FORMAT, "run": fingerprint})
+        self.written = 0
+
+    def append(self, outcome: Outcome) -> None:
+        """Hand one line to the operating system before returning."""
+        self._write(encode(outcome))
+        self.written += 1
+
+    def _write(self, line: dict[str, object]) -> None:
+        data = memoryview(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
+        while data:
+            data = data[os.write(self._file, data) :]
+
+    def close(self) -> None:
+        """Flush to the disk and close."""
+        os.fsync(self._file)
+        os.close(self._file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _cut_tail(file: int) -> int:
+    """Drop what follows the last line feed and return the size that is left, positioned at its end."""
+    size = os.lseek(file, 0, os.SEEK_END)
+    end = size
+    block = 1 << 16
+    while end > 0:
+        start = max(0, end - block)
+        os.lseek(file, start, os.SEEK_SET)
+        at = os.read(file, end - start).rfind(b"\n")
+        if at >= 0:
+            end = start + at + 1
+            break
+        end = start
+    if end < size:
+        os.ftruncate(file, end)
+    return os.lseek(file, end, os.SEEK_SET)
+
+
+@dataclass(slots=True)
+class JournalIndex:
+    """Where the latest line of every planned task stands: one signed byte offset a task, nothing else in memory.
+
+    `offsets[row * slots + slot]` is 0 for a task without a line, the offset of its line if it is done, and the
+    negated offset if its latest line holds a judge error and the task should be asked again.
+    """
+
+    plan: Plan
+    rows: int
+    offsets: array[int] = field(init=False)
+    _slots: dict[tuple[str, int], int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._slots = {(call.name, repeat): i for i, (call, repeat) in enumerate(self.plan.slots())}
+        self.offsets = array("q", bytes(8 * self.rows * len(self._slots)))
+
+    def place(self, outcome: Outcome, offset: int) -> None:
+        """Note a line; tasks outside the plan (rows past a limit, repeats no longer wanted) are passed over."""
+        slot = self._slots.get((outcome.call, outcome.repeat))
+        if slot is None or not 0 <= outcome.row < self.rows:
+            return
+        failed = any(cell.state == "judge_error" for cell in outcome.cells.values())
+        self.offsets[outcome.row * len(self._slots) + slot] = -offset if failed else offset
+
+    def done(self, row: int, call: str, repeat: int) -> bool:
+        """Tell whether the task has a line that need not be asked again."""
+        return self.offsets[row * len(self._slots) + self._slots[call, repeat]] > 0
+
+    @property
+    def done_count(self) -> int:
+        return sum(1 for offset in self.offsets if offset > 0)
+
+    def row_offsets(self, row: int) -> tuple[int, ...]:
+        """The offsets of the lines of one row, in slot order, failed ones included."""
+        width = len(self._slots)
+        return tuple(abs(o) for o in self.offsets[row * width : (row + 1) * width] if o)
+
+
+def read_index(path: Path, plan: Plan, rows: int, fingerprint: str) -> JournalIndex:
+    """Read a journal once. A missing file gives an empty index; a half-written last line is passed over.
+
+    Raises RunFolderError for a damaged line in the middle or a journal of another run.
+    """
+    index = JournalIndex(plan, rows)
+    if not path.exists():
+        return index
+    with path.open("rb") as file:
+        for number, offset, line in _lines(file):
+            if number == 1:
+                _check_header(path, line, fingerprint)
+            else:
+                index.place(_outcome(path, number, line), offset)
+    return index
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
+    offset = 0
+    for number, line in enumerate(file, start=1):
+        if line.endswith(b"\n"):
+            yield number, offset, line
+        offset += len(line)
+
+
+def _check_header(path: Path, line: bytes, fingerprint: str) -> None:
+    try:
+        header = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        header = None
+    if not isinstance(header, dict) or header.get("journal") != FORMAT:
+        raise RunFolderError("not a journal that this version reads", where=Where(str(path), 1))
+    if header.get("run") != fingerprint:
+        raise RunFolderError(
+            "the journal belongs to another run than the manifest beside it",
+            where=Where(str(path), 1),
+            hint="Choose another --out folder.",
+        )
+
+
+def _outcome(path: Path, number: int, line: bytes) -> Outcome:
+    try:
+        return decode(orjson.loads(line))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise RunFolderError(
+            f"damaged line ({type(error).__name__}: {error})",
+            where=Where(str(path), number),
+            hint="Delete this line: its task will be asked again, nothing else is lost.",
+        ) from error
+
+
+class JournalReader:
+    """Reads the outcomes of one row at a time through an index."""
+
+    def __init__(self, path: Path, index: JournalIndex) -> None:
+        self._path = path
+        self._index = index
+        self._file: BinaryIO | None = path.open("rb") if path.exists() else None
+
+    def row(self, row: int) -> list[Outcome]:
+        """Return the latest outcome of each task of a row that has one, in slot order."""
+        file = self._file
+        if file is None:
+            return []
+        outcomes = []
+        for offset in self._index.row_offsets(row):
+            file.seek(offset)
+            outcomes.append(decode(orjson.loads(file.readline())))
+        return outcomes
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentanvil.engine import JournalIndex, JournalReader, JournalWriter, read_index
+from agentanvil.errors import RunFolderError
+from agentanvil.plan import CallPlan, Plan
+from agentanvil.verdict import JudgeError, Outcome, Scored
+from tests.fakes.records import outcome
+
+PLAN = Plan((CallPlan("joint", ("faithfulness",), judged=True),), repeats=2, judge="scripted:test")
+RUN = "run-fingerprint"
+
+
+def write(path: Path, *outcomes: Outcome) -> None:
+    with JournalWriter(path, RUN) as journal:
+        for each in outcomes:
+            journal.append(each)
+
+
+def index_of(path: Path, rows: int = 3) -> JournalIndex:
+    return read_index(path, PLAN, rows, RUN)
+
+
+def done(index: JournalIndex) -> list[tuple[int, int]]:
+    return [(row, repeat) for row in range(index.rows) for repeat in range(2) if index.done(row, "joint", repeat)]
+
+
+def test_a_missing_journal_is_an_empty_one(tmp_path: Path) -> None:
+    assert index_of(tmp_path / "none.jsonl").done_count == 0
+
+
+def test_rows_come_back_in_slot_order_whatever_the_order_of_arrival(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    write(path, outcome(2), outcome(0, repeat=1), outcome(0))
+    index = index_of(path)
+    assert done(index) == [(0, 0), (0, 1), (2, 0)]
+    reader = JournalReader(path, index)
+    assert [o.repeat for o in reader.row(0)] == [0, 1]
+    assert reader.row(1) == []
+    reader.close()
+
+
+def test_a_failed_task_is_not_done_and_its_later_line_wins(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    failed = outcome(0, {"faithfulness": JudgeError("timeout")})
+    write(path, failed)
+    assert done(index_of(path)) == []
+    write(path, outcome(0))
+    index = index_of(path)
+    assert done(index) == [(0, 0)]
+    reader = JournalReader(path, index)
+    assert [o.cells["faithfulness"].state for o in reader.row(0)] == ["scored"]
+    reader.close()
+
+
+def test_rows_and_repeats_outside_the_plan_are_kept_in_the_file_and_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    write(path, outcome(7), outcome(0, repeat=5), outcome(1))
+    assert done(index_of(path)) == [(1, 0)]
+    assert (7, 0) in done(index_of(path, rows=8))
+
+
+@given(st.integers(1, 400))
+def test_a_tail_cut_anywhere_costs_at_most_the_last_record(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
+    path = tmp_path_factory.mktemp("run") / "journal.jsonl"
+    write(path, outcome(0), outcome(1))
+    os.truncate(path, max(0, path.stat().st_size - cut))
+    for _ in range(2):  # crash, resume, crash, resume
+        before = done(index_of(path))
+        write(path)
+        assert path.read_bytes().endswith(b"\n")
+        assert done(index_of(path)) == before
+    write(path, outcome(1))
+    assert (1, 0) in done(index_of(path))
+
+
+def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    write(path, outcome(0))
+    with path.open("ab") as file:
+        file.write(b'{"task": 1}\n')
+    with pytest.raises(RunFolderError, match=r"journal\.jsonl:3: damaged line"):
+        index_of(path)
+
+
+@pytest.mark.parametrize(
+    ("first", "message"),
+    [(b'{"journal":1,"run":"another"}\n', "another run"), (b"hello\n", "not a journal"), (b"[]\n", "not a journal")],
+)
+def test_a_foreign_journal_is_refused(tmp_path: Path, first: bytes, message: str) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(first)
+    with pytest.raises(RunFolderError, match=message):
+        index_of(path)
+
+
+def test_scores_keep_their_exact_value(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    write(path, outcome(0, {"faithfulness": Scored(0.1 + 0.2)}))
+    reader = JournalReader(path, index_of(path))
+    assert reader.row(0)[0].cells["faithfulness"] == Scored(0.30000000000000004)
+    reader.close()
