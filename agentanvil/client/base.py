@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from agentanvil.client.headers import RateHeaders
+
 Role = Literal["system", "user", "assistant"]
 StopReason = Literal["stop", "length", "refusal", "blocked", "other"]
 
@@ -59,12 +61,17 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens as billed. `input_tokens` includes `cached_tokens`; `output_tokens` includes `reasoning_tokens`."""
+    """Tokens as billed.
+
+    `input_tokens` includes `cached_tokens` (read from the provider's prompt cache) and `cache_write_tokens`
+    (written to it, at a price of their own); `output_tokens` includes `reasoning_tokens`.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
+    cache_write_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,8 @@ class ChatReply:
     """A provider's answer after transport, body error and stop reason were read.
 
     `text` is the visible answer (for a forced tool call: its arguments). `reasoning` tells that a hidden
-    reasoning field held text; it is never a verdict.
+    reasoning field held text; it is never a verdict. `rates` is what the rate-limit headers of this answer
+    said, None where there were none.
     """
 
     text: str
@@ -87,6 +95,7 @@ class ChatReply:
     latency_s: float = 0.0
     cached: bool = False
     cost: float | None = None
+    rates: RateHeaders | None = None
 
 
 class ChatClient(Protocol):
