@@ -1,0 +1,62 @@
+"""Intervals: Wilson's for a proportion, the cluster bootstrap for a mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+
+import numpy as np
+
+from agentanvil.stats.estimate import Interval
+from agentanvil.stats.resample import percentile_ends, resampled_totals
+
+RESAMPLES = 2_000
+
+
+def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
+    """Return Wilson's score interval (1927), without continuity correction, for `successes` of `n` trials."""
+    method = "wilson"
+    if n == 0:
+        return Interval(None, None, level, method, "no trials")
+    z = NormalDist().inv_cdf(1 - (1 - level) / 2)
+    share = successes / n
+    denominator = 1 + z * z / n
+    centre = (share + z * z / (2 * n)) / denominator
+    half = z / denominator * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    # At the ends the formula gives 0 and 1 exactly; floating point would miss them by a hair.
+    low = 0.0 if successes == 0 else centre - half
+    high = 1.0 if successes == n else centre + half
+    return Interval(low, high, level, method)
+
+
+def cluster_bootstrap_mean(
+    clusters: Sequence[Sequence[float]],
+    multiplicity: Sequence[int] | None = None,
+    *,
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = 0.95,
+) -> Interval:
+    """Return the percentile interval of the mean over all rows, resampling whole clusters.
+
+    G of G clusters are drawn with replacement and their rows pooled; there is no second stage. With one row
+    per cluster it is the ordinary bootstrap of a mean. `multiplicity[i]` says how often `clusters[i]` occurs.
+    Undefined below two clusters. The result depends on the multiset of clusters and the seed alone.
+    """
+    method = f"cluster bootstrap percentile, {resamples} resamples"
+    times = [1] * len(clusters) if multiplicity is None else multiplicity
+    features = [(math.fsum(rows), float(len(rows))) for rows in clusters]
+    counts: dict[tuple[float, float], int] = {}
+    for feature, count in zip(features, times, strict=True):
+        counts[feature] = counts.get(feature, 0) + count
+    if sum(counts.values()) < 2:
+        return Interval(None, None, level, method, "fewer than two clusters")
+    ordered = sorted(counts)
+    patterns = np.array(ordered, dtype=np.float64)
+    repeated = np.array([counts[feature] for feature in ordered], dtype=np.int64)
+    means = [
+        totals[:, 0] / totals[:, 1] for totals in resampled_totals(patterns, repeated, seed=seed, resamples=resamples)
+    ]
+    low, high = percentile_ends(np.concatenate(means), level)
+    return Interval(low, high, level, method)
