@@ -1,0 +1,6 @@
+"""`python -m agentanvil` is `anvil`."""
+
+from agentanvil.cli.main import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+"""The outermost frame: every error becomes one message and one exit code."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+import tempfile
+import traceback
+from pathlib import Path
+
+import typer
+
+from agentanvil import __version__
+from agentanvil.cli.app import app
+from agentanvil.errors import AnvilError
+
+_INTERNAL = 5
+_INTERRUPTED = 130
+_USAGE = 2
+
+
+def main() -> None:
+    """Run `anvil` and exit. No traceback reaches the user; our own bugs leave a report file."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        app()
+    except AnvilError as error:
+        typer.echo(f"error: {error}", err=True)
+        sys.exit(_USAGE)
+    except KeyboardInterrupt:
+        typer.echo("interrupted", err=True)
+        sys.exit(_INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except Exception as error:  # the last frame: anything that arrives here is our bug
+        report = _write_report(error)
+        typer.echo(
+            f"internal error: {type(error).__name__}. This is a bug in anvil, not in your input.\n"
+            f"  A report was written to {report}; it holds a traceback and versions, none of your data.",
+            err=True,
+        )
+        sys.exit(_INTERNAL)
+
+
+def _write_report(error: Exception) -> Path:
+    """Write frames and versions, without the exception's text: it may quote rows or keys."""
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    handle, name = tempfile.mkstemp(prefix="anvil-crash-", suffix=".txt")
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write(
+            f"anvil {__version__}\npython {sys.version}\nplatform {platform.platform()}\n\n{frames}{type(error).__name__}\n"
+        )
+    return Path(name)

@@ -1,0 +1,43 @@
+"""Options that several verbs share, each defined once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from agentanvil.errors import UsageError
+
+JudgeOption = Annotated[
+    str | None,
+    typer.Option("--judge", metavar="JUDGE", help="PROVIDER:MODEL[@BASE_URL]; `local` for the built-in model."),
+]
+RubricOption = Annotated[Path | None, typer.Option("--rubric", metavar="FILE", help="The rubric (YAML).")]
+MapOption = Annotated[
+    list[str] | None,
+    typer.Option("--map", metavar="FIELD=PATH", help="Read a field from another place, e.g. response=output.text."),
+]
+CacheOption = Annotated[
+    str | None, typer.Option("--cache", metavar="PATH|off", help="Reply cache; a file of its own, or off.")
+]
+TemperatureOption = Annotated[
+    float | None, typer.Option("--temperature", help="Sampling temperature; 0 unless set.", show_default=False)
+]
+MaxTokensOption = Annotated[int | None, typer.Option("--max-tokens", help="Cap on a reply's tokens.")]
+SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed sent with the calls and used for intervals.")]
+TimeoutOption = Annotated[float | None, typer.Option("--timeout", metavar="S", help="Seconds for one attempt in all.")]
+KeyOption = Annotated[
+    str | None, typer.Option("--api-key-env", metavar="NAME", help="Environment variable that holds the key.")
+]
+AllowHttpOption = Annotated[
+    bool | None, typer.Option("--allow-http", help="Allow plain http to other machines.", show_default=False)
+]
+
+
+def parse_format(value: str | None, choices: tuple[str, ...]) -> str:
+    """Return the chosen output format. Raises UsageError for any other."""
+    chosen = value or choices[0]
+    if chosen not in choices:
+        raise UsageError(f"--format is one of {', '.join(choices)}, not {chosen!r}")
+    return chosen

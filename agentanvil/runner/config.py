@@ -1,0 +1,140 @@
+"""`anvil.yaml` in the working folder: defaults for the flags, so that a CI line stays short. A flag beats it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agentanvil.errors import ConfigError, RubricError, UsageError, Where
+from agentanvil.rubric.yaml_text import YamlText, read_yaml
+from agentanvil.runner.settings import GradeSettings, JudgeSettings
+
+CONFIG_FILE = "anvil.yaml"
+
+
+class PriceWire(BaseModel):
+    """US dollars per million tokens."""
+
+    model_config = ConfigDict(strict=False, extra="forbid", allow_inf_nan=False)
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+
+
+class ConfigWire(BaseModel):
+    """What `anvil.yaml` may hold: the long flags with underscores, `map`, and `prices`."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+    rubric: str | None = None
+    judge: str | None = None
+    repeats: int | None = None
+    limit: int | None = None
+    out: str | None = None
+    min_coverage: float | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    concurrency: int | None = None
+    rpm: float | None = None
+    tpm: float | None = None
+    timeout: float | None = None
+    max_attempts: int | None = None
+    max_calls: int | None = None
+    max_cost: float | None = None
+    cache: str | None = None
+    api_key_env: str | None = None
+    allow_http: bool | None = None
+    map: dict[str, str] = Field(default_factory=dict)
+    prices: dict[str, PriceWire] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Values that the file sets, by flag name with underscores; `mapping` and `prices` apart."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    mapping: tuple[str, ...] = ()
+    prices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+def load_config(path: Path | None = None) -> Config:
+    """Read `anvil.yaml`, or nothing where it does not exist. Raises ConfigError naming line and key."""
+    file = path or Path(CONFIG_FILE)
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        if path is not None:
+            raise ConfigError("no such file", where=Where(str(path))) from None
+        return Config()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot be read as UTF-8 text: {error}", where=Where(str(file))) from None
+    if not text.strip():
+        return Config()
+    return _checked(_read(text, str(file)))
+
+
+def _read(text: str, file: str) -> YamlText:
+    try:
+        return read_yaml(text, file)
+    except RubricError as error:
+        raise ConfigError(error.message, where=error.where, hint=error.hint) from None
+
+
+def _checked(document: YamlText) -> Config:
+    if document.data is None:
+        return Config()
+    try:
+        wire = ConfigWire.model_validate(document.data)
+    except ValidationError as error:
+        raise _config_error(error, document) from None
+    values = {
+        name: value
+        for name in ConfigWire.model_fields
+        if name not in {"map", "prices"} and (value := getattr(wire, name)) is not None
+    }
+    prices = {model: price.model_dump(exclude_none=True) for model, price in wire.prices.items()}
+    return Config(values, tuple(f"{target}={source}" for target, source in wire.map.items()), prices)
+
+
+def _config_error(error: ValidationError, document: YamlText) -> ConfigError:
+    first = error.errors(include_url=False)[0]
+    path = first["loc"]
+    if first["type"] == "extra_forbidden":
+        key = str(path[-1])
+        close = get_close_matches(key, ConfigWire.model_fields, n=1)
+        hint = f"Did you mean `{close[0]}`?" if close else f"The keys are: {', '.join(ConfigWire.model_fields)}."
+        return ConfigError(f"unknown key `{key}`", where=document.where(path), hint=hint)
+    return ConfigError(first["msg"], where=document.where(path))
+
+
+def judge_settings(flags: Mapping[str, Any], config: Config) -> JudgeSettings:
+    """Merge flags (None = not given) over the file over the defaults. Raises UsageError or ConfigError."""
+    names = {f.name for f in fields(JudgeSettings)} - {"prices"}
+    return replace(JudgeSettings(), **_chosen(names, flags, config), prices=config.prices)
+
+
+def grade_settings(data: str, flags: Mapping[str, Any], config: Config) -> GradeSettings:
+    """Merge everything that one `anvil grade` needs. Raises UsageError or ConfigError."""
+    chosen = _chosen({"rubric", "repeats", "out", "limit", "min_coverage", "dry_run"}, flags, config)
+    rubric = chosen.pop("rubric", None)
+    if rubric is None:
+        raise UsageError("no rubric given", hint=f"Give --rubric FILE, or set `rubric:` in {CONFIG_FILE}.")
+    if "out" in chosen:
+        chosen["out"] = Path(chosen["out"])
+    return GradeSettings(
+        data=data,
+        rubric=str(rubric),
+        judge=judge_settings(flags, config),
+        mapping=tuple(flags.get("map") or config.mapping),
+        **chosen,
+    )
+
+
+def _chosen(names: set[str], flags: Mapping[str, Any], config: Config) -> dict[str, Any]:
+    merged = {name: flags.get(name) if flags.get(name) is not None else config.values.get(name) for name in names}
+    return {name: value for name, value in merged.items() if value is not None}

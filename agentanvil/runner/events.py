@@ -1,0 +1,64 @@
+"""What a run tells while it is under way. The cli turns it into bars and lines; a test can collect it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class RunStart:
+    """Said once, before the first call: what is about to be asked."""
+
+    judge: str
+    folder: str
+    rows: int
+    tasks: int
+    resumed: int
+    hidden_fields: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Tally:
+    """Running counts of this session; the listener may read it at any time."""
+
+    done: int = 0
+    errors: int = 0
+    exchanges: int = 0
+    cached: int = 0
+    cost: float | None = None
+
+
+class Listener(Protocol):
+    """Receives progress. Nothing it does can change the run."""
+
+    def started(self, start: RunStart) -> None: ...
+
+    def advanced(self, tally: Tally) -> None: ...
+
+    def step(self, name: str, done: float, total: float | None) -> None:
+        """Report a preparation with a known unit: `model` in bytes, `server` in seconds, `data` in rows."""
+
+    def notice(self, text: str) -> None:
+        """Report something a person should know; shown as one line."""
+
+    def finished(self) -> None: ...
+
+
+class Silent:
+    """A listener that listens to nothing."""
+
+    def started(self, start: RunStart) -> None:
+        """Ignore it."""
+
+    def advanced(self, tally: Tally) -> None:
+        """Ignore it."""
+
+    def step(self, name: str, done: float, total: float | None) -> None:
+        """Ignore it."""
+
+    def notice(self, text: str) -> None:
+        """Ignore it."""
+
+    def finished(self) -> None:
+        """Ignore it."""

@@ -1,0 +1,140 @@
+"""The run folder: who owns it, which run it belongs to, and its manifest."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+from filelock import FileLock, Timeout
+
+from agentanvil.errors import RunFolderError, Where
+
+MANIFEST = "manifest.json"
+JOURNAL = "journal.jsonl"
+FORMAT = 1
+_LOCK = ".lock"
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What makes two invocations the same run. Anything else (limits, repeats, concurrency) may change."""
+
+    rubric: str
+    data: str
+    judge: str
+    mode: str
+    temperature: str
+    max_tokens: str
+    seed: str
+    prompt: str
+
+    def as_dict(self) -> dict[str, str]:
+        """Return the parts by name, in a fixed order."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+class RunFolder:
+    """Exclusive use of one run folder, for as long as the context lasts.
+
+    A folder that this session made is removed again by `discard`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._existed = path.exists()
+        self._lock = FileLock(path / _LOCK, blocking=False)
+
+    @property
+    def journal(self) -> Path:
+        return self.path / JOURNAL
+
+    def __enter__(self) -> Self:
+        """Take the folder. Raises RunFolderError if another process has it or it cannot be written."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self._lock.acquire()
+        except Timeout:
+            raise RunFolderError(
+                "another anvil process is writing this run",
+                where=Where(str(self.path)),
+                hint="Wait for it to end, or choose another --out folder.",
+            ) from None
+        except OSError as error:
+            raise RunFolderError(
+                f"cannot use this folder: {error.strerror or error}",
+                where=Where(str(self.path)),
+                hint="Choose another --out folder.",
+            ) from None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
+        (self.path / _LOCK).unlink(missing_ok=True)
+
+    def discard(self) -> None:
+        """Remove the folder if this session made it: a run that never began leaves nothing behind."""
+        if not self._existed:
+            self._lock.release()
+            shutil.rmtree(self.path, ignore_errors=True)
+
+
+def read_manifest(folder: Path) -> dict[str, Any] | None:
+    """Return the manifest, or None where the folder has none. Raises RunFolderError if it is damaged."""
+    path = folder / MANIFEST
+    try:
+        manifest = orjson.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise RunFolderError(f"cannot read the manifest: {error}", where=Where(str(path))) from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise RunFolderError("not a manifest that this version reads", where=Where(str(path), key="format"))
+    return manifest
+
+
+def write_manifest(folder: Path, manifest: Mapping[str, object]) -> None:
+    """Replace the manifest in one step, so that a reader never sees half of it."""
+    data = orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+    handle, name = tempfile.mkstemp(prefix=".manifest-", dir=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        Path(name).replace(folder / MANIFEST)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def refuse_other_run(folder: Path, manifest: Mapping[str, Any], identity: Identity) -> None:
+    """Raise RunFolderError naming every difference if the folder holds another run."""
+    before = manifest.get("identity", {})
+    now = identity.as_dict()
+    changed = [name for name in now if before.get(name) != now[name]]
+    if changed:
+        listing = "; ".join(f"{name} was {before.get(name)}, is now {now[name]}" for name in changed)
+        raise RunFolderError(
+            f"this folder holds a run with other settings: {listing}",
+            where=Where(str(folder)),
+            hint="Choose another --out folder, or leave --out away: each set of settings then has its own.",
+        )
+
+
+def refuse_foreign_folder(folder: Path) -> None:
+    """Raise RunFolderError if the folder holds files but no manifest: it is not a run folder."""
+    if folder.is_dir() and any(entry.name != _LOCK for entry in folder.iterdir()):
+        raise RunFolderError(
+            "this folder holds files but no manifest.json, so it is not a run folder",
+            where=Where(str(folder)),
+            hint="Choose an empty or new --out folder.",
+        )
+    if folder.exists() and not folder.is_dir():
+        raise RunFolderError("a file, not a folder", where=Where(str(folder)), hint="Choose another --out folder.")

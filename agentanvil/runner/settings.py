@@ -1,0 +1,92 @@
+"""Frozen settings: the command line and `anvil.yaml`, already merged and checked, as the runner takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from agentanvil.errors import UsageError
+
+Mode = Literal["absolute"]
+DEFAULT_CONCURRENCY = 16
+DEFAULT_TIMEOUT_S = 120.0
+DEFAULT_ATTEMPTS = 5
+DEFAULT_SEED = 0
+DEFAULT_MAX_TOKENS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSettings:
+    """Who judges, how it is asked, and within which limits.
+
+    `temperature` and `max_tokens` are None unless the user set them: a refused default may be dropped, a
+    refused wish may not. `rpm` and `tpm` are per minute, `timeout` is seconds for one attempt in all,
+    `max_cost` is US dollars. `cache` is None for the default place, `off`, or a path. `prices` maps model →
+    US dollars per million tokens by kind.
+    """
+
+    judge: str | None = None
+    temperature: float | None = None
+    max_tokens: int | None = None
+    seed: int = DEFAULT_SEED
+    concurrency: int = DEFAULT_CONCURRENCY
+    rpm: float | None = None
+    tpm: float | None = None
+    timeout: float = DEFAULT_TIMEOUT_S
+    max_attempts: int = DEFAULT_ATTEMPTS
+    max_calls: int | None = None
+    max_cost: float | None = None
+    cache: str | None = None
+    api_key_env: str | None = None
+    allow_http: bool = False
+    prices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a number that cannot be meant."""
+        _at_least("--concurrency", self.concurrency, 1)
+        _at_least("--max-attempts", self.max_attempts, 1)
+        _at_least("--max-calls", self.max_calls, 0)
+        _at_least("--max-tokens", self.max_tokens, 1)
+        _positive("--timeout", self.timeout)
+        _positive("--rpm", self.rpm)
+        _positive("--tpm", self.tpm)
+        _at_least("--max-cost", self.max_cost, 0)
+        _at_least("--temperature", self.temperature, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class GradeSettings:
+    """One `anvil grade`. `out` is None for the folder that follows from the settings."""
+
+    data: str
+    rubric: str
+    judge: JudgeSettings
+    mode: Mode = "absolute"
+    repeats: int = 1
+    out: Path | None = None
+    mapping: tuple[str, ...] = ()
+    limit: int | None = None
+    min_coverage: float = 1.0
+    dry_run: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a number that cannot be meant."""
+        _at_least("--repeats", self.repeats, 1)
+        _at_least("--limit", self.limit, 1)
+        if not 0 <= self.min_coverage <= 1:
+            raise UsageError(
+                f"--min-coverage is a share between 0 and 1, not {self.min_coverage:g}",
+                hint="1.0 asks for every verdict, 0.95 lets one in twenty be missing.",
+            )
+
+
+def _at_least(flag: str, value: float | None, least: float) -> None:
+    if value is not None and not least <= value < float("inf"):
+        raise UsageError(f"{flag} must be at least {least:g}, not {value:g}")
+
+
+def _positive(flag: str, value: float | None) -> None:
+    if value is not None and not 0 < value < float("inf"):
+        raise UsageError(f"{flag} must be greater than 0, not {value:g}")
