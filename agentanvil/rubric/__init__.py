@@ -1,5 +1,7 @@
 """The contract: its records, its strict YAML loader, and the linter that reads it before money is spent."""
 
+from agentanvil.rubric.load import load_rubric, parse_rubric
+from agentanvil.rubric.meaning import rubric_hash
 from agentanvil.rubric.model import (
     CheckDimension,
     CheckSpec,
@@ -24,4 +26,7 @@ __all__ = [
     "Rubric",
     "Scale",
     "Scope",
+    "load_rubric",
+    "parse_rubric",
+    "rubric_hash",
 ]

@@ -1,0 +1,116 @@
+"""Reply formats for judges that cannot do JSON: which labels there are, and what each of them scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from agentanvil.rubric.problems import Problem
+from agentanvil.rubric.wire import DimensionWire, ReplyWire, RubricWire
+from agentanvil.rubric.yaml_text import YamlPath
+
+_LABELS: YamlPath = ("reply", "labels")
+_EXPLICIT = "say what each label scores: `labels: {yes: 5, no: 1}`"
+
+
+def reply_problems(wire: RubricWire) -> Iterator[Problem]:
+    """Yield what keeps the declared reply format from being read without doubt."""
+    reply = wire.reply
+    if reply is None:
+        return
+    if reply.format == "json":
+        for key in ("marker", "labels"):
+            if getattr(reply, key) is not None:
+                yield Problem(("reply", key), f"a JSON reply has no {key}", "remove it, or write `format: label`")
+        return
+    if reply.format == "label" and reply.marker is None:
+        yield Problem(("reply",), "the format `label` needs a marker", 'for example `marker: "Score:"`')
+    if reply.format == "brackets" and reply.marker is not None:
+        yield Problem(("reply", "marker"), "the format `brackets` has no marker", "remove it")
+    judged = [dimension for dimension in wire.dimensions if isinstance(dimension, DimensionWire)]
+    if len(judged) > 1 and wire.calls == "joint":
+        yield Problem(
+            ("reply", "format"),
+            f"one label cannot hold the verdicts on {len(judged)} dimensions",
+            "write `calls: split`, so that each call settles one dimension",
+        )
+    for index, dimension in enumerate(wire.dimensions):
+        if isinstance(dimension, DimensionWire) and dimension.allow_na:
+            yield Problem(
+                ("dimensions", index, "allow_na"),
+                "`not applicable` can only be said in JSON",
+                "remove `allow_na`, or the `reply` format",
+            )
+    yield from _label_problems(reply, wire)
+
+
+def read_labels(wire: RubricWire) -> dict[str, int]:
+    """Return token → score for labels without problems; empty where the scale's own numbers are the tokens.
+
+    A list runs down the scale like anchors: its first label scores the maximum. Tokens that are the scale's
+    own numbers mean themselves.
+    """
+    labels = None if wire.reply is None else wire.reply.labels
+    if labels is None:
+        return {}
+    if isinstance(labels, dict):
+        return {str(token): score for token, score in labels.items() if isinstance(score, int)}
+    tokens = [str(token) for token in labels]
+    if _are_scores(tokens, wire):
+        return {token: int(token) for token in tokens}
+    return dict(zip(tokens, range(wire.scale.max, wire.scale.min - 1, -1), strict=True))
+
+
+def _label_problems(reply: ReplyWire, wire: RubricWire) -> Iterator[Problem]:
+    labels = reply.labels
+    if labels is None:
+        return
+    if not labels:
+        yield Problem(_LABELS, "there are no labels", _EXPLICIT)
+        return
+    tokens = list(labels)
+    keys: Sequence[str | int] = range(len(tokens)) if isinstance(labels, list) else [str(token) for token in tokens]
+    scores = list(labels.values()) if isinstance(labels, dict) else list(range(len(tokens)))
+    faults = list(_token_problems(tokens, keys, scores))
+    yield from faults
+    if isinstance(labels, dict):
+        yield from _score_problems(labels, wire)
+    elif not faults:
+        yield from _list_problems([str(token) for token in tokens], wire)
+
+
+def _token_problems(tokens: Sequence[object], keys: Sequence[str | int], scores: Sequence[object]) -> Iterator[Problem]:
+    seen: dict[str, object] = {}
+    for key, token, score in zip(keys, tokens, scores, strict=True):
+        path = (*_LABELS, key)
+        if isinstance(token, bool) or not isinstance(token, str | int):
+            yield Problem(path, f"the label {_spelt(token)} is not text", "put the label in quotes")
+            continue
+        text = str(token)
+        if not text.strip() or text != text.strip() or "\n" in text:
+            yield Problem(path, "a label is one line of text without spaces around it")
+        elif seen.setdefault(text.casefold(), score) != score:
+            yield Problem(path, f"the label `{text}` stands twice (capitals make no difference)", "labels are unique")
+
+
+def _spelt(token: object) -> str:
+    return f"`{str(token).lower()}`" if isinstance(token, bool | float) else "here"
+
+
+def _score_problems(labels: dict[object, object], wire: RubricWire) -> Iterator[Problem]:
+    for token, score in labels.items():
+        path = (*_LABELS, token if isinstance(token, str | int) else str(token))
+        if isinstance(score, bool) or not isinstance(score, int):
+            yield Problem(path, "a label's score must be a whole number on the scale", _EXPLICIT)
+        elif not wire.scale.min <= score <= wire.scale.max:
+            yield Problem(path, f"the score {score} is not on the scale {wire.scale.min} to {wire.scale.max}")
+
+
+def _list_problems(tokens: list[str], wire: RubricWire) -> Iterator[Problem]:
+    size = wire.scale.max - wire.scale.min + 1
+    if not _are_scores(tokens, wire) and len(tokens) != size:
+        yield Problem(_LABELS, f"{len(tokens)} labels do not fit a scale of {size} scores", _EXPLICIT)
+
+
+def _are_scores(tokens: list[str], wire: RubricWire) -> bool:
+    offered = {str(score) for score in range(wire.scale.min, wire.scale.max + 1)}
+    return all(token in offered for token in tokens)

@@ -1,0 +1,156 @@
+"""What the YAML of a rubric may hold, as strict models; `build.py` turns them into the frozen records."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Discriminator, Field, StringConstraints, Tag
+
+from agentanvil.rubric.wire_base import Id, Text, Wire
+from agentanvil.rubric.wire_checks import (
+    ContainsCheckWire,
+    EqualsFieldCheckWire,
+    JsonSchemaCheckWire,
+    MaxCharsCheckWire,
+    MaxWordsCheckWire,
+    NotContainsCheckWire,
+    RegexCheckWire,
+)
+
+RubricId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\z", max_length=64)]
+
+# Where a key belongs, for people who put it in the wrong mapping.
+HOMES: dict[str, str] = {
+    "scale": "at the top level",
+    "rules": "at the top level",
+    "calls": "at the top level",
+    "evidence": "at the top level",
+    "overall": "at the top level",
+    "gate": "at the top level: `gate: {overall: 4}`",
+    "threshold": "at the top level as `gate: {<dimension>: 4}`",
+    "reply": "at the top level",
+    "needs_source": "at the top level",
+    "allow_expected": "at the top level",
+    "min": "under `scale`",
+    "max": "under `scale`",
+    "question": "in one of `dimensions`",
+    "anchors": "in one of `dimensions`",
+    "scope": "in one of `dimensions`",
+    "allow_na": "in one of `dimensions`",
+    "check": "in one of `dimensions`",
+    "in": "in a dimension's `scope`",
+    "out": "in a dimension's `scope`",
+    "what": "in an entry of `scope.out`",
+    "judged_by": "in an entry of `scope.out`",
+    "rule": "under `overall`",
+    "weights": "under `overall`",
+    "weight": "under `overall` as `weights: {<dimension>: 2}`",
+    "format": "under `reply`",
+    "marker": "under `reply`",
+    "labels": "under `reply`",
+    "select": "under `reply`",
+    "pattern": "in a `check` of type regex",
+    "flags": "in a `check` of type regex",
+    "limit": "in a `check` of type max_words or max_chars",
+    "on": "in a `check`",
+}
+
+
+class ScaleWire(Wire):
+    """`scale: {min: 1, max: 5}`."""
+
+    min: int
+    max: int
+
+
+class ExclusionWire(Wire):
+    """One entry of `scope.out`."""
+
+    what: Text
+    judged_by: Id | None = None
+
+
+class ScopeWire(Wire):
+    """`scope: {in: [...], out: [...]}`."""
+
+    inside: list[Text] = Field(default_factory=list, alias="in")
+    out: list[ExclusionWire] = Field(default_factory=list)
+
+
+class DimensionWire(Wire):
+    """A dimension that a judge scores."""
+
+    id: Id
+    question: Text
+    anchors: dict[int, Text] = Field(default_factory=dict)
+    scope: ScopeWire = ScopeWire()
+    allow_na: bool = False
+
+
+def check_tag(value: object) -> str:
+    """Return the tag of a check's model. Tags are in brackets, so that no key can look like one."""
+    return f"<{value.get('type')}>" if isinstance(value, dict) else "<none>"
+
+
+CheckWire = Annotated[
+    Annotated[RegexCheckWire, Tag("<regex>")]
+    | Annotated[ContainsCheckWire, Tag("<contains>")]
+    | Annotated[NotContainsCheckWire, Tag("<not_contains>")]
+    | Annotated[JsonSchemaCheckWire, Tag("<json_schema>")]
+    | Annotated[MaxWordsCheckWire, Tag("<max_words>")]
+    | Annotated[MaxCharsCheckWire, Tag("<max_chars>")]
+    | Annotated[EqualsFieldCheckWire, Tag("<equals_field>")],
+    Discriminator(check_tag),
+]
+
+
+class CheckDimensionWire(Wire):
+    """A dimension that code decides."""
+
+    id: Id
+    check: CheckWire
+
+
+def dimension_tag(value: object) -> str:
+    """Return the tag of a dimension's model: `check` makes the difference."""
+    return "<checked>" if isinstance(value, dict) and "check" in value else "<judged>"
+
+
+class OverallWire(Wire):
+    """`overall: {rule: min}` or `{rule: weighted, weights: {...}}`."""
+
+    rule: Literal["min", "weighted"]
+    weights: dict[str, float] | None = None
+
+
+class ReplyWire(Wire):
+    """How a judge that cannot do JSON marks its verdict; tokens are checked in `build.py`."""
+
+    format: Literal["json", "label", "brackets"]
+    marker: Text | None = None
+    labels: list[object] | dict[object, object] | None = None
+    select: Literal["only", "last"] = "only"
+
+
+class RubricWire(Wire):
+    """The whole file."""
+
+    version: int
+    id: RubricId
+    purpose: Text | None = None
+    not_for: Text | None = None
+    needs_source: bool = False
+    allow_expected: bool = False
+    scale: ScaleWire
+    rules: list[Text] = Field(default_factory=list)
+    calls: Literal["joint", "split"] = "joint"
+    evidence: Literal["quoted", "pinpoint", "none"] = "quoted"
+    reply: ReplyWire | None = None
+    dimensions: list[
+        Annotated[
+            Annotated[DimensionWire, Tag("<judged>")] | Annotated[CheckDimensionWire, Tag("<checked>")],
+            Discriminator(dimension_tag),
+        ]
+    ] = Field(min_length=1, max_length=64)
+    overall: OverallWire = OverallWire(rule="min")
+    gate: dict[str, float] = Field(default_factory=dict)
