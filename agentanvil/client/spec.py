@@ -1,0 +1,181 @@
+"""`PROVIDER:MODEL[@BASE_URL]`: reading what `--judge` names, strictly, before anything is contacted."""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import SplitResult, urlsplit
+
+from agentanvil.client.secret import Secret
+from agentanvil.errors import ConfigError, JudgeSetupError, UsageError
+
+_BASE_URL = re.compile(r"@(?=https?://)", re.IGNORECASE)
+_CHAT_PATH = "/chat/completions"
+_FORM = "A judge is named PROVIDER:MODEL[@BASE_URL], such as compat:my-model@http://127.0.0.1:8000/v1."
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderRules:
+    """What one provider's judges need: a model name, a base URL, a key, and how the output cap is called.
+
+    `model` names what follows the colon (None: it may be left out). `base_url` is the default (None: there is
+    none); `takes_url` tells whether one may be given. `key_env` is the variable that holds the key.
+    """
+
+    model: str | None
+    takes_url: bool = False
+    base_url: str | None = None
+    key_env: str | None = None
+    key_required: bool = False
+    cap_field: str = "max_tokens"
+
+
+PROVIDERS: Mapping[str, ProviderRules] = {
+    "openai": ProviderRules(
+        model="a model name",
+        takes_url=True,
+        base_url="https://api.openai.com/v1",
+        key_env="OPENAI_API_KEY",
+        key_required=True,
+        cap_field="max_completion_tokens",
+    ),
+    "compat": ProviderRules(model="a model name", takes_url=True, key_env="COMPAT_API_KEY"),
+    "local": ProviderRules(model=None),
+    "recorded": ProviderRules(model="a file of replies"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSpec:
+    """Who judges. `model` is a path for `local` (empty: the default model) and `recorded`.
+
+    `base_url` has no trailing slash, no credentials and no query; None where the provider has no endpoint.
+    """
+
+    provider: str
+    model: str
+    base_url: str | None = None
+
+    @property
+    def rules(self) -> ProviderRules:
+        return PROVIDERS[self.provider]
+
+    def __str__(self) -> str:
+        name = f"{self.provider}:{self.model}" if self.model else self.provider
+        shown = self.base_url is not None and self.base_url != self.rules.base_url
+        return f"{name}@{self.base_url}" if shown else name
+
+
+def parse_judge(text: str, *, allow_http: bool = False) -> JudgeSpec:
+    """Read one `--judge`. Raises UsageError; a message never repeats what may be a credential.
+
+    The model ends at the last `@` that an `http://` or `https://` follows, so it may hold `:` and `@`.
+    `allow_http` lets a plain-http endpoint be somewhere else than on this machine.
+    """
+    provider, colon, rest = text.partition(":")
+    rules = PROVIDERS.get(provider)
+    if rules is None:
+        raise _unknown(provider)
+    if colon and not rest:
+        raise UsageError(f"the judge {provider}: names nothing after the colon", hint=_FORM)
+    if not rest.isprintable() or (rules.takes_url and " " in rest):
+        raise UsageError(f"the judge {provider}:… holds a blank, a line break or an unprintable character", hint=_FORM)
+    model, url = _split(rest) if rules.takes_url else (rest, None)
+    if rules.model is not None and not model:
+        raise UsageError(f"the judge {provider} needs {rules.model}: {provider}:…", hint=_FORM)
+    base_url = rules.base_url if url is None else _base_url(url, allow_http=allow_http)
+    if rules.takes_url and base_url is None:
+        raise UsageError(
+            f"the judge {provider}:{_without_url(model)} needs a base URL",
+            hint=f"Add where it listens, with http:// or https://: {provider}:MODEL@http://127.0.0.1:8000/v1.",
+        )
+    return JudgeSpec(provider, model, base_url)
+
+
+def find_key(spec: JudgeSpec, environ: Mapping[str, str], name: str | None = None) -> Secret | None:
+    """Return the key that `spec` is to be asked with, from `environ`; `name` is what `--api-key-env` says.
+
+    Raises JudgeSetupError where a key is needed and absent, ConfigError where it cannot be one.
+    """
+    variable = name or spec.rules.key_env
+    if variable is None:
+        return None
+    value = environ.get(variable, "").strip()
+    if not value:
+        if name is None and not spec.rules.key_required:
+            return None
+        raise JudgeSetupError(
+            f"{spec.provider} needs a key, and the environment variable {variable} is not set",
+            hint=f"export {variable}=…, or name another variable with --api-key-env.",
+        )
+    if not (value.isascii() and value.isprintable()):
+        raise ConfigError(
+            f"the key in {variable} cannot be sent: it holds a line break or a character outside ASCII",
+            hint="Copy the key again, without quotes or blanks around it.",
+        )
+    return Secret(value)
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether `host` is this machine by its very name; no name is looked up."""
+    name = host.lower().rstrip(".")
+    if name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        address = ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
+
+
+def _split(rest: str) -> tuple[str, str | None]:
+    cuts = list(_BASE_URL.finditer(rest))
+    if not cuts:
+        return rest, None
+    model = rest[: cuts[-1].start()]
+    if "://" in model:
+        raise UsageError("the judge names more than one address", hint=_FORM)
+    return model, rest[cuts[-1].end() :]
+
+
+def _base_url(url: str, *, allow_http: bool) -> str:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+        _ = parts.port
+    except ValueError:
+        raise UsageError("the judge's base URL cannot be read", hint="Check its host and port.") from None
+    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
+        raise UsageError(
+            "the judge's base URL carries credentials, a query or a fragment",
+            hint="Write host, port and path only; the key comes from the environment (--api-key-env NAME).",
+        )
+    if not host:
+        raise UsageError("the judge's base URL names no host", hint=_FORM)
+    if parts.scheme == "http" and not allow_http and not is_loopback(host):
+        raise UsageError(
+            f"the judge at {host} would get the rows and the key over plain http",
+            hint="Use https://, or say --allow-http if the way to it is safe (a private network, a tunnel).",
+        )
+    return _written(parts)
+
+
+def _written(parts: SplitResult) -> str:
+    path = parts.path.rstrip("/").removesuffix(_CHAT_PATH).rstrip("/")
+    return f"{parts.scheme}://{parts.netloc.lower()}{path}"
+
+
+def _unknown(provider: str) -> UsageError:
+    close = difflib.get_close_matches(provider.lower(), PROVIDERS, n=1)
+    shown = "" if "@" in provider or not provider.isprintable() else f" {provider!r}"
+    meant = f" Did you mean {close[0]}?" if close else ""
+    return UsageError(f"the judge's provider{shown} is not known; there are {', '.join(PROVIDERS)}.{meant}", hint=_FORM)
+
+
+def _without_url(model: str) -> str:
+    """Cut what may be an address with a password in it."""
+    return model.partition("@")[0]
