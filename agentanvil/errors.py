@@ -90,10 +90,12 @@ class JudgeSetupError(InputError):
 class CallError(AnvilError):
     """One judge call brought no verdict.
 
-    `code` is the machine-readable kind that a report shows, such as `timeout`.
+    `code` is the machine-readable kind that a report shows, such as `timeout`. `attempts` counts the wire
+    requests that were spent on it.
     """
 
     code = "call_failed"
+    attempts = 1
 
     def __init__(
         self,
