@@ -1,0 +1,47 @@
+"""The user message: the row's texts, each between marker lines that its own content cannot contain."""
+
+from __future__ import annotations
+
+from agentanvil.dataset import JsonValue, Row
+from agentanvil.hashing import canonical_json, digest
+from agentanvil.prompt.words import CLOSING
+
+TOKEN_LENGTH = 8
+
+
+def user_text(row: Row, *, with_expected: bool = False) -> str:
+    """Return request, source passages and response between markers; each value stands there once, untouched.
+
+    `with_expected` adds the row's expected answer; only a rubric that says `allow_expected` asks for it.
+    """
+    blocks = [("REQUEST", row.request)]
+    if row.source:
+        numbered = len(row.source) > 1
+        blocks.extend(
+            (f"SOURCE {number}" if numbered else "SOURCE", passage)
+            for number, passage in enumerate(row.source, start=1)
+        )
+    if with_expected and row.expected is not None:
+        blocks.append(("EXPECTED", _as_text(row.expected)))
+    blocks.append(("RESPONSE", row.response))
+    token = marker_token(*(text for _, text in blocks))
+    framed = [f"<<{name} {token}>>\n{text}\n<<END {name} {token}>>\n" for name, text in blocks]
+    return "\n".join((*framed, CLOSING))
+
+
+def marker_token(*texts: str) -> str:
+    """Return hex digits that follow from the texts and stand in none of them, in either letter case.
+
+    Since the token depends on all of a text, no text can be written to hold its own; the check is for chance.
+    """
+    attempt = 0
+    token = digest(*texts)[:TOKEN_LENGTH]
+    lowered = [text.lower() for text in texts]
+    while any(token in text for text in lowered):
+        attempt += 1
+        token = digest(str(attempt), *texts)[:TOKEN_LENGTH]
+    return token
+
+
+def _as_text(value: JsonValue) -> str:
+    return value if isinstance(value, str) else canonical_json(value).decode()
