@@ -1,0 +1,138 @@
+"""A record → a row: the mapping applied, every field read strictly, the rest kept for checks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentanvil.dataset.faults import FieldError
+from agentanvil.dataset.fieldmap import FieldMap, FieldPath, PathAbsentError
+from agentanvil.dataset.fields import HIDDEN_FIELDS, OWN_FIELDS, missing, refuse_near_miss
+from agentanvil.dataset.lines import Record
+from agentanvil.dataset.records import JsonValue, Row
+from agentanvil.dataset.values import read_id, read_model, read_object, read_scores, read_source, read_text
+from agentanvil.errors import DatasetError, Where
+
+
+@dataclass(frozen=True, slots=True)
+class RowShape:
+    """How records of one file become rows. `cells`: the values are CSV cells, numbers and objects in text."""
+
+    mapping: FieldMap
+    needs_source: bool
+    cells: bool
+
+
+class RowBuilder:
+    """Builds rows of one shape; what the mapping means is worked out once."""
+
+    def __init__(self, shape: RowShape, file: str) -> None:
+        self._shape = shape
+        self._file = file
+        mapping = shape.mapping
+        self._paths = {target: path for target, path in mapping.paths.items() if "." not in target}
+        self._label_paths = mapping.named("labels")
+        self._meta_paths = mapping.named("meta")
+        self._roots = mapping.roots
+        taken = {path.steps[0].key for path in mapping.paths.values() if len(path.steps) == 1}
+        self._taken = taken | {name for name in OWN_FIELDS if name not in mapping.paths}
+        self._hidden = HIDDEN_FIELDS - self._roots
+
+    def build(self, index: int, record: Record) -> Row:
+        """Return the row. Raises DatasetError naming file, line and field."""
+        try:
+            return self._build(index, record)
+        except FieldError as fault:
+            where = Where(self._file, record.line, fault.field and self._spelt(fault.field))
+            raise DatasetError(fault.message, where=where, hint=fault.hint) from None
+
+    def hidden(self, row: Row) -> list[str]:
+        """Return the names under which the row holds what no judge may see."""
+        path = self._paths.get("expected")
+        return [path.text] if path is not None else [name for name in row.extra if name in self._hidden]
+
+    def _build(self, index: int, record: Record) -> Row:
+        fields = record.fields
+        item_id = read_id(self._need("id", fields))
+        request = read_text(self._need("request", fields), "request", "user")
+        response = read_text(self._need("response", fields), "response", "assistant")
+        extra = {key: value for key, value in fields.items() if key not in self._taken}
+        for key in extra:
+            if key not in self._roots:
+                refuse_near_miss(key, fields)
+        return Row(
+            index=index,
+            line=record.line,
+            id=item_id,
+            request=request,
+            response=response,
+            source=self._source(fields),
+            model=read_model(self._get("model", fields)),
+            labels=self._labels(fields),
+            meta=self._meta(fields),
+            expected=self._expected(fields, extra),
+            extra=extra,
+            flags=record.flags,
+        )
+
+    def _get(self, target: str, fields: dict[str, JsonValue]) -> JsonValue:
+        path = self._paths.get(target)
+        return fields.get(target) if path is None else _find(path, target, fields)
+
+    def _need(self, target: str, fields: dict[str, JsonValue]) -> JsonValue:
+        path = self._paths.get(target)
+        if path is not None:
+            return _find(path, target, fields)
+        if target not in fields:
+            raise missing(target, fields)
+        return fields[target]
+
+    def _source(self, fields: dict[str, JsonValue]) -> tuple[str, ...]:
+        if not self._shape.needs_source:
+            return read_source(self._get("source", fields))
+        passages = read_source(self._need("source", fields))
+        if not passages:
+            raise FieldError("source", "is empty, and this rubric judges against it", "give every row its source")
+        return passages
+
+    def _labels(self, fields: dict[str, JsonValue]) -> dict[str, tuple[float, ...]]:
+        value = self._get("labels", fields)
+        if value is None and not self._label_paths:
+            return {}
+        cells = self._shape.cells
+        found = dict(read_object(value, "labels", cells))
+        for name, path in self._label_paths.items():
+            found[name] = _find(path, f"labels.{name}", fields)
+        scores = {name: read_scores(each, f"labels.{name}", cells) for name, each in found.items()}
+        return {name: given for name, given in scores.items() if given}
+
+    def _meta(self, fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        value = self._get("meta", fields)
+        if value is None and not self._meta_paths:
+            return {}
+        found = dict(read_object(value, "meta", self._shape.cells))
+        for name, path in self._meta_paths.items():
+            found[name] = _find(path, f"meta.{name}", fields)
+        return found
+
+    def _expected(self, fields: dict[str, JsonValue], extra: dict[str, JsonValue]) -> JsonValue:
+        """The mapped value; else the only hidden field's; else, of several, an object by name."""
+        if "expected" in self._paths:
+            return self._get("expected", fields)
+        found = {key: value for key, value in extra.items() if key in self._hidden}
+        if len(found) == 1:
+            return next(iter(found.values()))
+        return found or None
+
+    def _spelt(self, field: str) -> str:
+        path = self._shape.mapping.paths.get(field)
+        return field if path is None else f"{field} ({path.text})"
+
+
+def _find(path: FieldPath, target: str, fields: dict[str, JsonValue]) -> JsonValue:
+    try:
+        return path.find(fields)
+    except PathAbsentError as absent:
+        hint = "every row needs the path; a value that nobody knows is written null"
+        if path.text in fields:
+            hint = f"the row has a key with a dot: --map '{target}=\"{path.text}\"'"
+        raise FieldError(target, str(absent), hint) from None

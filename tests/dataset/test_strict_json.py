@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentanvil.dataset.strict_json import MAX_DEPTH, JsonError, parse_json, replace_surrogates
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+@given(JSON_VALUES, st.booleans())
+def test_reads_what_json_writes(value: object, ascii_only: bool) -> None:
+    assert parse_json(json.dumps(value, ensure_ascii=ascii_only)) == value
+
+
+@given(st.text())
+def test_any_text_is_read_or_refused(text: str) -> None:
+    try:
+        value = parse_json(text)
+    except JsonError:
+        return
+    assert value == json.loads(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"a": 1, "a": 1}', "`a` stands twice"),
+        ('{"x": [{"b": 1, "c": 2, "b": 3}]}', "`b` stands twice"),
+        (r'{"a": 1, "\u0061": 2}', "`a` stands twice"),
+        ("NaN", "NaN is not JSON"),
+        ('{"a": [Infinity]}', "Infinity is not JSON"),
+        ('{"a": -Infinity}', "-Infinity is not JSON"),
+        ("[1e999]", "too large"),
+        ("[-1e999]", "too large"),
+        ("9" * 5000, "4300 digits"),
+        ("{} {}", "more text follows"),
+        ("{'a': 1}", "not JSON"),
+        ('{"a": 1,}', "not JSON"),
+        ('{"a": "tab\there"}', "not JSON"),
+        ("", "not JSON"),
+        ("\ufeff{}", "not JSON"),
+        ("[" * 100_000, "nested deeper"),
+        ('{"a":' * 100_000, "nested deeper"),
+        ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "nested deeper"),
+        ('{"a":' * (MAX_DEPTH + 1) + "1" + "}" * (MAX_DEPTH + 1), "nested deeper"),
+    ],
+)
+def test_refuses(text: str, message: str) -> None:
+    with pytest.raises(JsonError, match=message):
+        parse_json(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * MAX_DEPTH + "]" * MAX_DEPTH,
+        json.dumps([[[]] for _ in range(500)]),
+        json.dumps({"code": "[" * 500}),
+    ],
+    ids=["as deep as allowed", "wide", "brackets inside a text"],
+)
+def test_depth_counts_levels_not_brackets(text: str) -> None:
+    assert parse_json(text) == json.loads(text)
+
+
+def test_keeps_every_digit_of_a_huge_integer() -> None:
+    assert parse_json("1" + "0" * 40 + "7") == 10**41 + 7
+
+
+def test_names_the_place() -> None:
+    with pytest.raises(JsonError) as caught:
+        parse_json('{\n "a": x}')
+    assert (caught.value.line, caught.value.column) == (2, 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "replaced"),
+    [
+        (r'"cut \ud83d"', "cut \ufffd", True),
+        (r'"\udc00 low first"', "\ufffd low first", True),
+        (r'["\ud83d\ude00", "\uD83D"]', ["\U0001f600", "\ufffd"], True),
+        (r'{"\ud83d": 1}', {"\ufffd": 1}, True),
+        (r'"\ud83d\ude00"', "\U0001f600", False),
+        (r'"\ud55c\uad6d"', "한국", False),
+        (r'"C:\\udc00"', r"C:\udc00", False),
+    ],
+)
+def test_lone_surrogates_are_replaced_and_reported(text: str, value: object, replaced: bool) -> None:
+    assert replace_surrogates(text, parse_json(text)) == (value, replaced)
+
+
+def test_keys_that_become_equal_are_refused() -> None:
+    text = r'{"\ud83d": 1, "\ud83e": 2}'
+    with pytest.raises(JsonError, match="twice"):
+        replace_surrogates(text, parse_json(text))
