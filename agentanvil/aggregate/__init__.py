@@ -1,1 +1,49 @@
+"""Outcomes (+ labels) → one result per item and one summary of the run, streaming."""
 
+from agentanvil.aggregate.examples import lowest_dimension
+from agentanvil.aggregate.frame import OVERALL, Frame, FrameDimension
+from agentanvil.aggregate.item import DimensionResult, Gap, ItemOutcomes, ItemResult, Shortfall
+from agentanvil.aggregate.reduce import reduce_item
+from agentanvil.aggregate.spread import Spread
+from agentanvil.aggregate.summariser import Summariser
+from agentanvil.aggregate.summary import (
+    Agreement,
+    Coverage,
+    DimensionSummary,
+    Gate,
+    GateVerdict,
+    MissingItem,
+    OverallSummary,
+    ScoreSummary,
+    Straddle,
+    Summary,
+    Usage,
+    WorstItem,
+)
+
+__all__ = [
+    "OVERALL",
+    "Agreement",
+    "Coverage",
+    "DimensionResult",
+    "DimensionSummary",
+    "Frame",
+    "FrameDimension",
+    "Gap",
+    "Gate",
+    "GateVerdict",
+    "ItemOutcomes",
+    "ItemResult",
+    "MissingItem",
+    "OverallSummary",
+    "ScoreSummary",
+    "Shortfall",
+    "Spread",
+    "Straddle",
+    "Summariser",
+    "Summary",
+    "Usage",
+    "WorstItem",
+    "lowest_dimension",
+    "reduce_item",
+]

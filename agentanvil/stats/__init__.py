@@ -7,7 +7,7 @@ from agentanvil.stats.agreement import (
     cohen_kappa,
     exact_agreement,
     kappa_interval,
-    kappa_of_table,
+    kappa_of_tables,
 )
 from agentanvil.stats.estimate import Estimate, Interval
 from agentanvil.stats.interval import cluster_bootstrap_mean, wilson_interval
@@ -30,7 +30,7 @@ __all__ = [
     "cohen_kappa",
     "exact_agreement",
     "kappa_interval",
-    "kappa_of_table",
+    "kappa_of_tables",
     "mean",
     "modal_agreement",
     "pooled_sd",

@@ -56,7 +56,7 @@ def cohen_kappa(
     pairs = _pairs(a, b)
     if not pairs:
         return Estimate(None, 0, "no pairs")
-    value = kappa_of_table(agreement_table(pairs, labels), weights)
+    value = kappa_of_tables([agreement_table(pairs, labels)], [1], weights)
     return Estimate(value, len(pairs), None if value is not None else _ONE_LABEL)
 
 
@@ -71,9 +71,16 @@ def agreement_table(pairs: Sequence[tuple[Label, Label]], labels: Sequence[Label
     return table
 
 
-def kappa_of_table(table: Floats, weights: Weights | None = None) -> float | None:
-    """Return 1 − observed / expected disagreement of a K×K table of counts or weights, None where 0/0."""
-    value = float(_kappas(table[np.newaxis], _disagreement(len(table), weights))[0])
+def kappa_of_tables(
+    tables: Sequence[Floats], multiplicity: Sequence[int], weights: Weights | None = None
+) -> float | None:
+    """Return 1 − observed / expected disagreement, None where that is 0/0.
+
+    `tables[i]` is the K×K table (of counts, or of fractions) of one kind of item, `multiplicity[i]` how many
+    items have it; their sum is what the raters did.
+    """
+    total = np.tensordot(np.array(multiplicity, dtype=np.float64), np.array(tables), axes=1)
+    value = float(_kappas(total[np.newaxis], _disagreement(len(total), weights))[0])
     return None if np.isnan(value) else value
 
 

@@ -15,7 +15,7 @@ from agentanvil.stats import (
     cohen_kappa,
     exact_agreement,
     kappa_interval,
-    kappa_of_table,
+    kappa_of_tables,
 )
 
 SCALE = (1, 2, 3, 4, 5)
@@ -72,7 +72,8 @@ def test_kappa_is_symmetric_and_at_most_one(pairs: list[tuple[int, int]], weight
 @given(PAIRS, st.integers(2, 9))
 def test_a_table_of_fractions_gives_the_same_kappa(pairs: list[tuple[int, int]], parts: int) -> None:
     whole = agreement_table(pairs, SCALE)
-    assert kappa_of_table(whole / parts, "quadratic") == pytest.approx(kappa_of_table(whole, "quadratic"))
+    scaled = kappa_of_tables([whole / parts], [parts], "quadratic")
+    assert scaled == pytest.approx(kappa_of_tables([whole], [1], "quadratic"))
 
 
 def test_kappa_interval_holds_the_estimate_and_is_reproducible() -> None:

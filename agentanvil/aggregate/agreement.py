@@ -1,0 +1,132 @@
+"""Judge against hand grades: how often each pattern of scores meets each pattern of labels."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from agentanvil.aggregate.frame import Frame
+from agentanvil.aggregate.item import ItemResult
+from agentanvil.aggregate.summary import Agreement
+from agentanvil.aggregate.wording import telling
+from agentanvil.hashing import derive_seed
+from agentanvil.rubric import Scale
+from agentanvil.stats import (
+    Estimate,
+    Interval,
+    adjacent_agreement,
+    agreement_table,
+    exact_agreement,
+    kappa_interval,
+    kappa_of_tables,
+    mean,
+)
+from agentanvil.verdict import NotApplicable, Scored
+
+# Below 0.6 agreement is at best "moderate" on the usual reading of kappa (Landis and Koch 1977).
+KAPPA_BAR = 0.6
+_Pairs = tuple[tuple[float, float], ...]
+
+
+class AgreementTally:
+    """Pairs of judge score and label for one dimension, or for the overall."""
+
+    def __init__(self, scale: Scale) -> None:
+        self._scale = scale.values
+        self._on_scale = frozenset(self._scale)
+        self._items: Counter[_Pairs] = Counter()
+        self._labelled = 0
+        self._off_scale = 0
+
+    def add(self, scores: Sequence[float], labels: Sequence[float]) -> None:
+        """Count one item: the judge's scores of its repeats (none if missing) and the raters' labels."""
+        if not labels:
+            return
+        self._labelled += 1
+        usable = sorted(label for label in labels if label in self._on_scale)
+        self._off_scale += len(labels) - len(usable)
+        if scores and usable:
+            self._items[tuple((score, label) for score in scores for label in usable)] += 1
+
+    def result(self, *seed: str | int) -> Agreement | None:
+        """Return the agreement, None where nobody labelled anything."""
+        if not self._labelled:
+            return None
+        patterns, times = list(self._items), list(self._items.values())
+        # Sorted, so that the resampling does not depend on which item came first.
+        order = sorted(range(len(patterns)), key=patterns.__getitem__)
+        patterns, times = [patterns[i] for i in order], [times[i] for i in order]
+        kappa, interval = self._kappa(patterns, times, derive_seed(*seed))
+        exact = _per_item([exact_agreement(*_columns(pairs)) for pairs in patterns], times)
+        trusted = interval.low is not None and interval.low >= KAPPA_BAR
+        return Agreement(
+            labelled=self._labelled,
+            off_scale=self._off_scale,
+            exact=exact,
+            adjacent=_per_item([adjacent_agreement(*_columns(pairs)) for pairs in patterns], times),
+            kappa=kappa,
+            kappa_weights="quadratic",
+            kappa_interval=interval,
+            trusted=trusted,
+            reading=reading(exact, kappa, interval),
+        )
+
+    def _kappa(self, patterns: Sequence[_Pairs], times: Sequence[int], seed: int) -> tuple[Estimate, Interval]:
+        # Each item's table sums to 1, however many repeats and raters it has.
+        tables = [agreement_table(pairs, self._scale) / len(pairs) for pairs in patterns]
+        interval = kappa_interval(tables, times, "quadratic", seed=seed)
+        n = sum(times)
+        if n == 0:
+            return Estimate(None, 0, "no item has both a score and a label"), interval
+        value = kappa_of_tables(tables, times, "quadratic")
+        reason = None if value is not None else "judge and labels are one and the same score on every item"
+        return Estimate(value, n, reason), interval
+
+
+def reading(exact: Estimate, kappa: Estimate, interval: Interval) -> str:
+    """Say in plain words whether this judge may be trusted on this dimension."""
+    if kappa.value is None:
+        raw = "" if exact.value is None else f"; raw agreement {telling(exact.value, 1)} proves nothing without it"
+        return f"do not trust: kappa is undefined ({kappa.reason}){raw}"
+    shown = telling(kappa.value, KAPPA_BAR)
+    if interval.low is None or interval.high is None:
+        return f"do not trust: kappa {shown} has no interval ({interval.reason})"
+    span = f"kappa {shown} [{telling(interval.low, KAPPA_BAR)}, {telling(interval.high, KAPPA_BAR)}]"
+    if interval.low >= KAPPA_BAR:
+        return f"agrees with the labels: {span} clears {KAPPA_BAR}"
+    return f"do not trust: {span} does not clear {KAPPA_BAR}"
+
+
+def comparable_overalls(frame: Frame, result: ItemResult) -> tuple[list[float], list[float]]:
+    """Return the minimum over the judged dimensions, for each repeat and for each rater.
+
+    Checks are left out on both sides, since code agrees with code. A repeat needs a verdict on each of them;
+    raters need a label on each, except where the rubric's dimension may be not applicable and has none.
+    """
+    pairs = [(d, r) for d, r in zip(frame.dimensions, result.dimensions, strict=True) if d.kind == "judged"]
+    columns: list[tuple[float, ...]] = []
+    for layout, _ in pairs:
+        labels = result.labels.get(layout.id, ())
+        if labels:
+            columns.append(labels)
+        elif not layout.allow_na:
+            return [], []
+    if not columns or len({len(column) for column in columns}) != 1:
+        return [], []
+    raters = [min(row) for row in zip(*columns, strict=True)]
+    judges: list[float] = []
+    for repeat in range(frame.repeats):
+        cells = [found.cells[repeat] for _, found in pairs]
+        scores = [cell.score for cell in cells if isinstance(cell, Scored)]
+        if scores and all(isinstance(cell, Scored | NotApplicable) for cell in cells):
+            judges.append(min(scores))
+    return sorted(judges), raters
+
+
+def _columns(pairs: _Pairs) -> tuple[list[float], list[float]]:
+    return [score for score, _ in pairs], [label for _, label in pairs]
+
+
+def _per_item(shares: Sequence[Estimate], times: Sequence[int]) -> Estimate:
+    found = mean([share.value for share in shares], times)
+    return found if found.value is not None else Estimate(None, 0, "no item has both a score and a label")

@@ -1,0 +1,73 @@
+"""The few items that a summary names: the worst, and those that lack a verdict."""
+
+from __future__ import annotations
+
+from agentanvil.aggregate.item import DimensionResult, ItemResult
+from agentanvil.aggregate.summary import MissingItem, WorstItem
+from agentanvil.verdict import Scored
+
+_KEPT = 5
+
+
+class Examples:
+    """Keeps the five items with the lowest overall, and the first five with a missing verdict, in row order."""
+
+    def __init__(self) -> None:
+        self._worst: list[WorstItem] = []
+        self._missing: list[MissingItem] = []
+
+    @property
+    def worst(self) -> tuple[WorstItem, ...]:
+        """Lowest overall first; of equals, the earlier row first."""
+        return tuple(self._worst)
+
+    @property
+    def missing(self) -> tuple[MissingItem, ...]:
+        """In row order."""
+        return tuple(self._missing)
+
+    def add(self, item: ItemResult) -> None:
+        """Consider one item."""
+        if item.overall is not None and self._is_bad_enough(item.overall, item.index):
+            self._worst.append(_worst(item, item.overall))
+            self._worst.sort(key=lambda kept: (kept.overall, kept.index))
+            del self._worst[_KEPT:]
+        gap = item.gap
+        if gap is not None and (len(self._missing) < _KEPT or item.index < self._missing[-1].index):
+            found = MissingItem(item.index, item.id, gap.dimension, gap.state, gap.code, gap.message)
+            self._missing.append(found)
+            self._missing.sort(key=lambda kept: kept.index)
+            del self._missing[_KEPT:]
+
+    def _is_bad_enough(self, overall: float, index: int) -> bool:
+        if len(self._worst) < _KEPT:
+            return True
+        last = self._worst[-1]
+        return (overall, index) < (last.overall, last.index)
+
+
+def lowest_dimension(item: ItemResult) -> tuple[DimensionResult, Scored] | None:
+    """Return the dimension with the lowest item score and its lowest repeat, the first of equals each time."""
+    scored = [(d.spread.mean, place, d) for place, d in enumerate(item.dimensions) if d.spread is not None]
+    if not scored:
+        return None
+    dimension = min(scored, key=lambda entry: entry[:2])[2]
+    cells = [cell for cell in dimension.cells if isinstance(cell, Scored)]
+    return dimension, min(cells, key=lambda cell: cell.score)
+
+
+def _worst(item: ItemResult, overall: float) -> WorstItem:
+    found = lowest_dimension(item)
+    if found is None:
+        raise ValueError(f"item {item.id!r} has an overall and no scored dimension")
+    dimension, cell = found
+    return WorstItem(
+        index=item.index,
+        id=item.id,
+        overall=overall,
+        dimension=dimension.id,
+        score=cell.score,
+        evidence=cell.evidence,
+        evidence_found=cell.evidence_found,
+        reason=cell.reason,
+    )

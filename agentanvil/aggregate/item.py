@@ -1,0 +1,94 @@
+"""What one item came to: the records that the row reports are written from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agentanvil.aggregate.spread import Spread
+from agentanvil.verdict import Cell, Outcome, State
+
+
+@dataclass(frozen=True, slots=True)
+class ItemOutcomes:
+    """All outcomes of one row: exactly one per (call, repeat) of the plan, in any order.
+
+    A task that was never run has an outcome too, whose cells are NotRun.
+    """
+
+    index: int
+    item_id: str
+    outcomes: Sequence[Outcome]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A verdict that is missing: where, in which state, and what the judge or reader said about it."""
+
+    dimension: str
+    state: State
+    code: str
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """A gated value below its threshold; `text` says so with enough digits to see it."""
+
+    name: str
+    value: float
+    threshold: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionResult:
+    """One dimension of one item. `cells` stand in the order of the repeats.
+
+    `state` is `scored` if any repeat scored, else `not_applicable` if any said so, else what kept the
+    verdict away. `spread` is there exactly when it is `scored`.
+    """
+
+    id: str
+    state: State
+    cells: tuple[Cell, ...]
+    spread: Spread | None
+
+    @property
+    def score(self) -> float | None:
+        """The item's score: the mean over the repeats that scored."""
+        return None if self.spread is None else self.spread.mean
+
+    @property
+    def states(self) -> dict[State, int]:
+        """How many repeats ended in each state that occurs."""
+        counts: dict[State, int] = {}
+        for cell in self.cells:
+            counts[cell.state] = counts.get(cell.state, 0) + 1
+        return counts
+
+
+@dataclass(frozen=True, slots=True)
+class ItemResult:
+    """One item. `state` is the overall's: there is a number in `overall` exactly when it is `scored`.
+
+    `passed` is None where the rubric has no gate, and where what the gate needs is missing or not applicable.
+    `repeat_overalls` holds the overall of each repeat taken alone, ascending, where it has one. `gap` is the
+    first missing verdict of the most telling kind among all cells. `outcomes` stand in the plan's order.
+    """
+
+    index: int
+    id: str
+    state: State
+    overall: float | None
+    passed: bool | None
+    shortfalls: tuple[Shortfall, ...]
+    gap: Gap | None
+    dimensions: tuple[DimensionResult, ...]
+    repeat_overalls: tuple[float, ...]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def labels(self) -> Mapping[str, tuple[float, ...]]:
+        """Human scores by dimension, one per rater; the same in every outcome of a row."""
+        return self.outcomes[0].labels if self.outcomes else {}

@@ -1,0 +1,163 @@
+"""One row's outcomes → its scores, overall and pass. Code decides here; the judge's own totals are never read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+
+from agentanvil.aggregate.frame import OVERALL, Frame, FrameDimension, Rule
+from agentanvil.aggregate.item import DimensionResult, Gap, ItemOutcomes, ItemResult, Shortfall
+from agentanvil.aggregate.spread import spread_of
+from agentanvil.aggregate.wording import plain, telling
+from agentanvil.verdict import Cell, InputFault, JudgeError, NotApplicable, NotRun, Outcome, Scored, State
+
+# What kept a verdict away, most telling first.
+_MISSING: tuple[State, ...] = ("judge_error", "input_error", "not_run")
+Share = tuple[int, tuple[float, ...]]
+
+
+def reduce_item(frame: Frame, item: ItemOutcomes) -> ItemResult:
+    """Reduce one row.
+
+    The overall follows from the dimensions' item scores by the rubric's rule. A dimension that is not
+    applicable drops out (weights are renormalised); one whose verdict is missing leaves the overall missing.
+    Raises ValueError if the outcomes are not exactly those of the plan.
+    """
+    outcomes = _arranged(frame, item)
+    dimensions = tuple([_reduce_dimension(dimension, outcomes) for dimension in frame.dimensions])
+    state, overall = _overall(frame, dimensions)
+    shortfalls, passed = _gate(frame, state, overall, dimensions)
+    repeats = _repeat_overalls(frame, dimensions) if frame.repeats > 1 else ()
+    return ItemResult(
+        index=item.index,
+        id=item.item_id,
+        state=state,
+        overall=overall,
+        passed=passed,
+        shortfalls=shortfalls,
+        gap=_gap(dimensions),
+        dimensions=dimensions,
+        repeat_overalls=repeats if frame.repeats > 1 or overall is None else (overall,),
+        outcomes=outcomes,
+    )
+
+
+def _arranged(frame: Frame, item: ItemOutcomes) -> tuple[Outcome, ...]:
+    outcomes = tuple(item.outcomes)
+    keys = [(outcome.call, outcome.repeat) for outcome in outcomes]
+    if keys == list(frame.keys):
+        return outcomes
+    by_key = dict(zip(keys, outcomes, strict=True))
+    if len(by_key) != len(keys) or by_key.keys() != set(frame.keys):
+        raise ValueError(f"item {item.item_id!r} has outcomes for {sorted(keys)}, the plan has {list(frame.keys)}")
+    return tuple([by_key[key] for key in frame.keys])
+
+
+def _reduce_dimension(dimension: FrameDimension, outcomes: tuple[Outcome, ...]) -> DimensionResult:
+    name = dimension.id
+    cells = tuple([outcomes[slot].cells[name] for slot in dimension.slots])
+    scores = [cell.score for cell in cells if isinstance(cell, Scored)]
+    if scores:
+        scores.sort()
+        return DimensionResult(name, "scored", cells, spread_of(tuple(scores), dimension.points))
+    return DimensionResult(name, _state_without_score([cell.state for cell in cells]), cells, None)
+
+
+def _state_without_score(states: Sequence[State]) -> State:
+    return next(state for state in ("not_applicable", *_MISSING) if state in states)
+
+
+def _overall(frame: Frame, dimensions: tuple[DimensionResult, ...]) -> tuple[State, float | None]:
+    shares: list[Share] = []
+    missing: set[State] = set()
+    for layout, result in zip(frame.dimensions, dimensions, strict=True):
+        if layout.weight == 0:
+            continue
+        if result.spread is not None:
+            shares.append((layout.weight, result.spread.scores))
+        elif result.state != "not_applicable":
+            missing.add(result.state)
+    if missing:
+        return next(state for state in _MISSING if state in missing), None
+    if not shares:
+        return "not_applicable", None
+    return "scored", apply_rule(frame.rule, tuple(shares))
+
+
+# Few patterns occur, since scores are few: rows look theirs up instead of computing it again.
+@lru_cache(maxsize=65_536)
+def apply_rule(rule: Rule, shares: tuple[Share, ...]) -> float:
+    """Apply the overall's rule to the dimensions' (weight, scores of the repeats), one or more.
+
+    `min`: the lowest mean. `weighted`: Σ wᵢ·mean(scoresᵢ) / Σ wᵢ, exact and rounded once, so that all fours make
+    exactly 4 whatever the weights.
+    """
+    if rule == "min":
+        return min(math.fsum(scores) / len(scores) for _, scores in shares)
+    total = sum((weight * Fraction(sum(map(Fraction, scores)), len(scores)) for weight, scores in shares), Fraction(0))
+    return float(total / sum(weight for weight, _ in shares))
+
+
+def _repeat_overalls(frame: Frame, dimensions: tuple[DimensionResult, ...]) -> tuple[float, ...]:
+    """Return the overall of each repeat taken alone, ascending, for those that have one."""
+    shares = [_repeat_shares(frame, dimensions, repeat) for repeat in range(frame.repeats)]
+    return tuple(sorted([apply_rule(frame.rule, found) for found in shares if found]))
+
+
+def _repeat_shares(frame: Frame, dimensions: tuple[DimensionResult, ...], repeat: int) -> tuple[Share, ...] | None:
+    """Return what one repeat brings to the overall, None where a verdict is missing. A check counts in every repeat."""
+    shares: list[Share] = []
+    for layout, result in zip(frame.dimensions, dimensions, strict=True):
+        cell = result.cells[repeat if layout.kind == "judged" else 0]
+        if isinstance(cell, Scored):
+            if layout.weight:
+                shares.append((layout.weight, (cell.score,)))
+        elif layout.weight and not isinstance(cell, NotApplicable):
+            return None
+    return tuple(shares)
+
+
+def _gate(
+    frame: Frame, state: State, overall: float | None, dimensions: tuple[DimensionResult, ...]
+) -> tuple[tuple[Shortfall, ...], bool | None]:
+    """Hold the gated values against their thresholds: a shortfall fails whatever else is missing.
+
+    A value that is not applicable is left out; if all are, the item has neither passed nor failed.
+    """
+    if not frame.thresholds:
+        return (), None
+    values = {result.id: (result.state, result.score) for result in dimensions}
+    values[OVERALL] = (state, overall)
+    shortfalls: list[Shortfall] = []
+    met = missing = False
+    for name, threshold in frame.thresholds.items():
+        reached, value = values[name]
+        if value is None:
+            missing |= reached != "not_applicable"
+        elif value >= threshold:
+            met = True
+        else:
+            text = f"{name} {telling(value, threshold)} is below {plain(threshold)}"
+            shortfalls.append(Shortfall(name, value, threshold, text))
+    if shortfalls:
+        return tuple(shortfalls), False
+    return (), None if missing or not met else True
+
+
+def _gap(dimensions: tuple[DimensionResult, ...]) -> Gap | None:
+    if all(result.spread is not None and len(result.cells) == result.spread.n for result in dimensions):
+        return None
+    cells = [(result.id, cell) for result in dimensions for cell in result.cells]
+    for state in _MISSING:
+        for name, cell in cells:
+            if cell.state == state:
+                return _gap_of(name, cell)
+    return None
+
+
+def _gap_of(name: str, cell: Cell) -> Gap | None:
+    if isinstance(cell, JudgeError | InputFault):
+        return Gap(name, cell.state, cell.code, cell.message)
+    return Gap(name, cell.state, cell.code) if isinstance(cell, NotRun) else None

@@ -1,0 +1,84 @@
+"""Counting score patterns: a run's statistics need how often each pattern of repeats occurs, not the rows."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from agentanvil.aggregate.frame import Frame
+from agentanvil.aggregate.wording import plain
+from agentanvil.hashing import derive_seed
+from agentanvil.stats import (
+    Estimate,
+    Interval,
+    cluster_bootstrap_mean,
+    mean,
+    modal_agreement,
+    pooled_sd,
+    unanimous_share,
+)
+
+
+class ScoreTally:
+    """Counts item scores, and the patterns of the repeats behind them (ascending scores of one item)."""
+
+    def __init__(self) -> None:
+        self._scores: Counter[float] = Counter()
+        self._patterns: Counter[tuple[float, ...]] = Counter()
+
+    def add(self, score: float, pattern: tuple[float, ...]) -> None:
+        """Count one item."""
+        self._scores[score] += 1
+        self._patterns[pattern] += 1
+
+    @property
+    def cells(self) -> int:
+        """The number of scored repeats."""
+        return sum(len(pattern) * n for pattern, n in self._patterns.items())
+
+    def mean(self) -> Estimate:
+        """Return the mean over items."""
+        return mean(list(self._scores), list(self._scores.values()))
+
+    def interval(self, *seed: str | int) -> Interval:
+        """Return the cluster-bootstrap interval of the mean over items."""
+        clusters = [(score,) for score in self._scores]
+        return cluster_bootstrap_mean(clusters, list(self._scores.values()), seed=derive_seed(*seed))
+
+    def repeat_sd(self) -> Estimate:
+        """Return the repeats' standard deviation, pooled within items."""
+        return pooled_sd(*self._groups())
+
+    def unanimous(self) -> Estimate:
+        """Return the share of items whose repeats are all equal."""
+        return unanimous_share(*self._groups())
+
+    def modal_agreement(self) -> Estimate:
+        """Return the mean share of the commonest score over items with two or more repeats."""
+        patterns, times = self._groups()
+        shares = mean([modal_agreement(pattern).value for pattern in patterns], times)
+        return shares if shares.value is not None else Estimate(None, 0, "no item with two values")
+
+    def of_items(self, frame: Frame) -> dict[str, int]:
+        """Return how many items lie at each score, rounded down to the scale."""
+        counts = _empty(frame)
+        for score, n in self._scores.items():
+            counts[str(math.floor(score))] += n
+        return counts
+
+    def of_cells(self, frame: Frame) -> dict[str, int]:
+        """Return how many repeats gave each score."""
+        counts = _empty(frame)
+        for pattern, n in self._patterns.items():
+            for score in pattern:
+                key = plain(score)
+                counts[key] = counts.get(key, 0) + n
+        return counts
+
+    def _groups(self) -> tuple[Sequence[tuple[float, ...]], Sequence[int]]:
+        return list(self._patterns), list(self._patterns.values())
+
+
+def _empty(frame: Frame) -> dict[str, int]:
+    return {str(value): 0 for value in frame.scale.values}

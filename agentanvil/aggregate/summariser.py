@@ -1,0 +1,118 @@
+"""Streams rows into a summary: one pass, and memory that does not grow with their number."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from agentanvil.aggregate.agreement import AgreementTally, comparable_overalls
+from agentanvil.aggregate.dimension import DimensionTally
+from agentanvil.aggregate.examples import Examples
+from agentanvil.aggregate.frame import OVERALL, Frame
+from agentanvil.aggregate.gate import GateTally
+from agentanvil.aggregate.item import ItemOutcomes, ItemResult
+from agentanvil.aggregate.reduce import reduce_item
+from agentanvil.aggregate.scores import ScoreTally
+from agentanvil.aggregate.summary import FORMAT, Coverage, DimensionSummary, OverallSummary, Summary
+from agentanvil.aggregate.usage import UsageTally
+from agentanvil.plan import Plan
+from agentanvil.rubric import Rubric
+from agentanvil.verdict import STATES, State
+
+
+class Summariser:
+    """`add` every row once, then `finish`. `seed` drives the resampling; derive it from the run's content."""
+
+    def __init__(self, rubric: Rubric, plan: Plan, seed: int) -> None:
+        self.frame = Frame.of(rubric, plan)
+        self._seed = seed
+        self._allow_expected = rubric.allow_expected
+        self._items = 0
+        self._dimensions = [DimensionTally(self.frame, layout) for layout in self.frame.dimensions]
+        self._overall = ScoreTally()
+        self._overall_states: Counter[State] = Counter()
+        self._overall_agreement = AgreementTally(rubric.scale)
+        self._gate = GateTally(rubric.gate)
+        self._examples = Examples()
+        self._usage = UsageTally()
+        self._flags: Counter[str] = Counter()
+
+    def add(self, item: ItemOutcomes) -> ItemResult:
+        """Reduce one row, count it, and return what the row reports need. Raises ValueError as `reduce_item`."""
+        result = reduce_item(self.frame, item)
+        self._items += 1
+        for tally, dimension in zip(self._dimensions, result.dimensions, strict=True):
+            tally.add(result, dimension)
+        self._overall_states[result.state] += 1
+        if result.overall is not None:
+            self._overall.add(result.overall, result.repeat_overalls)
+        if result.labels and self.frame.rule == "min":
+            self._overall_agreement.add(*comparable_overalls(self.frame, result))
+        self._gate.add(result)
+        self._examples.add(result)
+        self._usage.add(result.outcomes)
+        flags = [flag for outcome in result.outcomes for flag in outcome.flags]
+        if flags:
+            self._flags.update(set(flags))
+        return result
+
+    def finish(self, notes: Sequence[str] = ()) -> Summary:
+        """Return the summary; `notes` are sentences that only the caller can know, and stand first."""
+        dimensions = tuple(tally.summary(self._seed) for tally in self._dimensions)
+        return Summary(
+            format=FORMAT,
+            rubric_id=self.frame.rubric_id,
+            rubric_hash=self.frame.rubric_hash,
+            judge=self.frame.judge,
+            repeats=self.frame.repeats,
+            items=self._items,
+            coverage=_coverage(dimensions),
+            gate=self._gate.result(),
+            overall=self._overall_summary(),
+            dimensions=dimensions,
+            worst=self._examples.worst,
+            missing=self._examples.missing,
+            usage=self._usage.result(),
+            flags=dict(sorted(self._flags.items())),
+            notes=(*notes, *self._notes()),
+        )
+
+    def _overall_summary(self) -> OverallSummary:
+        return OverallSummary(
+            id=OVERALL,
+            mean=self._overall.mean(),
+            interval=self._overall.interval(self._seed, "mean", OVERALL),
+            distribution=self._overall.of_items(self.frame),
+            states={state: self._overall_states[state] for state in STATES},
+            repeat_sd=self._overall.repeat_sd(),
+            unanimous=self._overall.unanimous(),
+            modal_agreement=self._overall.modal_agreement(),
+            agreement=self._overall_agreement.result(self._seed, "agreement", OVERALL),
+            rule=self.frame.rule,
+            weights=self.frame.weights,
+        )
+
+    def _notes(self) -> list[str]:
+        notes: list[str] = []
+        judged = [t for t, d in zip(self._dimensions, self.frame.dimensions, strict=True) if d.kind == "judged"]
+        if judged and all(tally.repeats_never_differ for tally in judged):
+            notes.append(
+                "repeats are identical on every item: at this temperature the judge is deterministic, "
+                "so repeats say nothing about the anchors"
+            )
+        for tally, layout in zip(self._dimensions, self.frame.dimensions, strict=True):
+            if tally.mixed:
+                notes.append(
+                    f"{layout.id}: on {tally.mixed} item(s) some repeats scored and others said `not applicable`, "
+                    "so the dimension does not say clearly when it applies"
+                )
+        if self._allow_expected:
+            notes.append("the rubric lets the judge see the expected answer (`allow_expected: true`)")
+        return notes
+
+
+def _coverage(dimensions: Sequence[DimensionSummary]) -> Coverage:
+    states = {state: sum(dimension.states[state] for dimension in dimensions) for state in STATES}
+    expected = sum(states.values())
+    covered = states["scored"] + states["not_applicable"]
+    return Coverage(expected, covered, covered / expected if expected else None, states)

@@ -1,0 +1,195 @@
+"""The summary of a run: everything a person or a pipeline reads about it. It depends on the outcomes alone.
+
+Never on arrival order, wall clock, cache or machine. Field order is the order in `summary.json`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from agentanvil.aggregate.frame import Kind, Rule
+from agentanvil.stats import Estimate, Interval
+from agentanvil.verdict import State
+
+FORMAT = 1
+GateVerdict = Literal["pass", "fail", "undecided", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How many of the expected cells hold a verdict, scored or not applicable. `share` is None without cells."""
+
+    expected: int
+    covered: int
+    share: float | None
+    states: Mapping[State, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The run's gate. Its one rule, `every_item`: the run passes if every item meets every threshold (>=).
+
+    `verdict` is `fail` as soon as one item falls short, `undecided` if items are left without a decision or
+    none has one, `none` where the rubric has no gate. `pass_rate` is passed / (passed + failed), `interval`
+    Wilson's; `lower_bound` and `upper_bound` count every undecided item as failed, or as passed.
+    """
+
+    rule: Literal["every_item"]
+    thresholds: Mapping[str, float]
+    verdict: GateVerdict
+    passed: int
+    failed: int
+    undecided: int
+    not_applicable: int
+    pass_rate: Estimate
+    interval: Interval
+    lower_bound: float | None
+    upper_bound: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Judge against hand grades, over items that have both.
+
+    Every repeat is compared with every rater and each item counts once, so the figures tell how far one call
+    agrees with one person. `off_scale` counts labels that are no score of the rubric; they are not compared.
+    `trusted` is whether the lower end of kappa's interval reaches the bar that `reading` names.
+    """
+
+    labelled: int
+    off_scale: int
+    exact: Estimate
+    adjacent: Estimate
+    kappa: Estimate
+    kappa_weights: Literal["quadratic"]
+    kappa_interval: Interval
+    trusted: bool
+    reading: str
+
+
+@dataclass(frozen=True, slots=True)
+class Straddle:
+    """Two neighbouring anchors between which the repeats of some items could not decide."""
+
+    below: int
+    above: int
+    items: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreSummary:
+    """What the overall and every dimension share.
+
+    `mean` is over the items' scores, each item once; `interval` resamples items. `distribution` counts scores
+    (of cells for a dimension, of items for the overall, rounded down to the scale). `repeat_sd` is pooled
+    within items, `unanimous` the share of items whose repeats are all equal, `modal_agreement` the mean share
+    of the commonest score: these three over items with two or more scored repeats.
+    """
+
+    id: str
+    mean: Estimate
+    interval: Interval
+    distribution: Mapping[str, int]
+    states: Mapping[State, int]
+    repeat_sd: Estimate
+    unanimous: Estimate
+    modal_agreement: Estimate
+    agreement: Agreement | None
+
+
+@dataclass(frozen=True, slots=True)
+class OverallSummary(ScoreSummary):
+    """The overall; `states` counts items, and repeat figures are of the overall that each repeat alone gives."""
+
+    rule: Rule
+    weights: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionSummary(ScoreSummary):
+    """One dimension; `states` counts cells, and `codes` the reasons for missing ones by state.
+
+    `evidence_found` is the share of verdicts whose quotes all occur in the judged text, among those that were
+    looked up; `no_evidence` counts verdicts that came without any. `mixed` counts items on which some repeats
+    scored and others said `not applicable`. `pass_rate` is there for checks.
+    """
+
+    kind: Kind
+    codes: Mapping[State, Mapping[str, int]]
+    evidence_found: Estimate
+    no_evidence: int
+    flags: Mapping[str, int]
+    straddled: tuple[Straddle, ...]
+    mixed: int
+    pass_rate: Estimate | None
+    pass_interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class WorstItem:
+    """One of the items with the lowest overall: its lowest dimension, and what the judge wrote in its lowest repeat."""
+
+    index: int
+    id: str
+    overall: float
+    dimension: str
+    score: float
+    evidence: tuple[str, ...]
+    evidence_found: bool | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class MissingItem:
+    """One of the items that lack a verdict, and why."""
+
+    index: int
+    id: str
+    dimension: str
+    state: State
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the verdicts took, however often they were replayed since.
+
+    Token counts sum what providers stated; None where none did, `without_tokens` counts answers that stated
+    none. `cost` is in US dollars, None as soon as one answer has no price (`without_price` counts those):
+    an unknown price is not a price of 0.
+    """
+
+    exchanges: int
+    failed_exchanges: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
+    reasoning_tokens: int | None
+    without_tokens: int
+    cost: float | None
+    without_price: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One run. `flags` counts items whose row or replies carry a flag; `notes` are sentences for people."""
+
+    format: int
+    rubric_id: str
+    rubric_hash: str
+    judge: str
+    repeats: int
+    items: int
+    coverage: Coverage
+    gate: Gate
+    overall: OverallSummary
+    dimensions: tuple[DimensionSummary, ...]
+    worst: tuple[WorstItem, ...]
+    missing: tuple[MissingItem, ...]
+    usage: Usage
+    flags: Mapping[str, int]
+    notes: tuple[str, ...]
