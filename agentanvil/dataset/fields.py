@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import takewhile
@@ -52,15 +52,13 @@ def near_miss(key: str) -> str | None:
     return None
 
 
-def refuse_near_miss(key: str, present: Collection[str]) -> None:
-    """Raise FieldError where `key` looks like a misspelt field that the row does not have."""
-    field = near_miss(key)
-    if field is None or field in present:
-        return
-    raise FieldError(
+def misspelt(key: str, field: str) -> FieldError:
+    """Return the fault of an unknown key that looks like `field`, which the row does not have."""
+    name = _NOT_A_NAME.sub("_", key)
+    return FieldError(
         key,
         f"unknown field; did you mean `{field}`?",
-        f"rename it, or keep it as it is with --map 'meta.{_NOT_A_NAME.sub('_', key)}={spell_key(key)}'",
+        f"rename it, or keep it as it is with --map 'meta.{name}={spell_key(key)}'",
     )
 
 

@@ -44,7 +44,7 @@ def _hint(text: str, fault: JsonError) -> str | None:
     start = text.strip()
     if start.startswith("\ufeff"):
         return "a byte order mark stands in the middle: joined files? Only one at the very start is dropped"
-    if start[0] == "[" and fault.column is not None:
+    if start.startswith("[") and fault.column is not None:
         return f"{_ONE_A_LINE}jq -c '.[]' IN > OUT.jsonl"
     if start in ("{", "}"):
         return f"{_ONE_A_LINE}jq -c . IN > OUT.jsonl"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from agentanvil.dataset.faults import FieldError
 from agentanvil.dataset.fieldmap import FieldMap, FieldPath, PathAbsentError
-from agentanvil.dataset.fields import HIDDEN_FIELDS, OWN_FIELDS, missing, refuse_near_miss
+from agentanvil.dataset.fields import HIDDEN_FIELDS, OWN_FIELDS, missing, misspelt, near_miss
 from agentanvil.dataset.lines import Record
 from agentanvil.dataset.records import JsonValue, Row
 from agentanvil.dataset.values import read_id, read_model, read_object, read_scores, read_source, read_text
@@ -57,8 +57,9 @@ class RowBuilder:
         response = read_text(self._need("response", fields), "response", "assistant")
         extra = {key: value for key, value in fields.items() if key not in self._taken}
         for key in extra:
-            if key not in self._roots:
-                refuse_near_miss(key, fields)
+            field = near_miss(key)
+            if field is not None and not (field in fields or field in self._paths or key in self._roots):
+                raise misspelt(key, field)
         return Row(
             index=index,
             line=record.line,
@@ -125,7 +126,8 @@ class RowBuilder:
 
     def _spelt(self, field: str) -> str:
         path = self._shape.mapping.paths.get(field)
-        return field if path is None else f"{field} ({path.text})"
+        spelt = field if path is None else f"{field} ({path.text})"
+        return spelt if spelt.isprintable() else repr(spelt)
 
 
 def _find(path: FieldPath, target: str, fields: dict[str, JsonValue]) -> JsonValue:

@@ -1,0 +1,57 @@
+"""Other people's files, read by `--map` alone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agentanvil.dataset import open_dataset, parse_map
+from agentanvil.errors import DatasetError
+
+FOLDER = os.environ.get("ANVIL_PUBLISHED_DATA")
+
+pytestmark = pytest.mark.skipif(FOLDER is None, reason="ANVIL_PUBLISHED_DATA names no folder")
+
+
+@pytest.mark.parametrize(
+    ("file", "maps", "rows"),
+    [
+        ("llmbar/items.jsonl", "request=input response=output_1", 419),
+        ("unieval_topicalchat/texts.jsonl", "id=n request=source response=output source=context", 360),
+    ],
+)
+def test_published_files_are_read(file: str, maps: str, rows: int) -> None:
+    dataset = open_dataset(Path(FOLDER or "", file), parse_map(maps.split()), needs_source="source=" in maps)
+    info = dataset.scan()
+    assert info.rows == rows
+    assert all(row.request and row.response for row in dataset.rows())
+
+
+def test_a_reference_answer_stays_hidden() -> None:
+    file = Path(FOLDER or "", "mtbench_reference/questions_with_reference.jsonl")
+    dataset = open_dataset(
+        file, parse_map(["id=question_id", "request=turns", "response=turns.-1"]), needs_source=False
+    )
+    assert dataset.scan().hidden_fields == ("reference",)
+    row = next(dataset.rows())
+    assert isinstance(row.expected, list)
+    assert str(row.expected[0]) not in row.request + row.response
+
+
+def test_a_trajectory_is_readable() -> None:
+    file = Path(FOLDER or "", "tau_airline/trajectories.jsonl")
+    mapping = parse_map(["id=task", "request=instruction", "response=messages"])
+    response = next(open_dataset(file, mapping, needs_source=False).rows()).response
+    assert response.startswith("[system]\n")
+    assert "tool call call_" in response
+    assert "\n[tool " in response
+
+
+def test_an_empty_response_is_named() -> None:
+    mapping = parse_map(["id=idx", "request=instruction", "response=response1", "labels.winner=human"])
+    with pytest.raises(DatasetError, match="is empty") as caught:
+        open_dataset(Path(FOLDER or "", "pandalm/testset.jsonl"), mapping, needs_source=False).scan()
+    assert caught.value.where is not None
+    assert (caught.value.where.line, caught.value.where.key) == (19, "response (response1)")
