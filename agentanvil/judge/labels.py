@@ -1,0 +1,191 @@
+"""Verdicts of judges that cannot do JSON: one whole token from a closed list, right after the declared marker.
+
+How a token is found (`reply:` in the rubric declares marker, labels and `select`):
+
+- The marker stands at a word boundary (`downgrade:` is not `grade:`); letter case does not matter, emphasis
+  (`**Score**:`) is passed over. A colon that the marker is declared with is required; otherwise it is optional.
+- Labels match whole and without regard to case (with it, where two labels differ in nothing else). A number is one
+  token: `10.0` is 10, `1998` is never 1.
+- The token ends its statement: a line end, punctuation, a dash or a bracket follows. `GRADE: I think …` names no label.
+- `4/5` and `4 out of 5` state 4 where 5 is the top of the scale; over another number they are out of range, and so are
+  percents.
+- Two different matches are ambiguous unless `select: last` is declared; a match that cannot be read is never skipped.
+- Without a marker the whole reply must be the token.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agentanvil.judge.refusal import is_refusal
+from agentanvil.judge.verdicts import ParseFault, Verdict
+from agentanvil.prompt import NOT_APPLICABLE, Contract, ContractDimension
+
+_OPEN = r"[\s*_`\"'“‘(\[<]*"
+_CLOSE = r"[*_`\"'”’)\]>]*"
+_END = re.compile(rf"{_CLOSE}[ \t]*(?:\Z|\n|\r|[.,;:!?](?=[\s*_`\"'”’)]|\Z)|(?<=\s)-+\s|[–—(])")
+_WHOLE = re.compile(rf"{_CLOSE}\s*[.!]?{_CLOSE}\s*\Z")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]+)*|\.[0-9]+)(?![\w])")
+_FRACTION = re.compile(rf"{_CLOSE}\s*(?:/|out\s+of\b|of\b)\s*([0-9]+(?:\.[0-9]+)?)(?![\w])", re.IGNORECASE)
+_PERCENT = re.compile(r"\s*(?:%|per\s?cent\b)", re.IGNORECASE)
+_ALTERNATIVE = re.compile(rf"{_CLOSE}\s*[,;]\s*{_OPEN}")
+_SHOWN = 40
+
+Reading = Verdict | ParseFault
+
+
+@dataclass(frozen=True, slots=True)
+class _Offer:
+    """The closed list: words (folded unless case tells them apart) and numbers, each with what it stands for."""
+
+    words: Mapping[str, int | None]
+    numbers: Mapping[float, int]
+    pattern: re.Pattern[str] | None
+    folded: bool
+    top: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    offer: _Offer
+    marker: re.Pattern[str] | None
+    brackets: bool
+
+
+def read_labels(text: str, contract: Contract) -> Reading:
+    """Return the verdict that a marked reply states.
+
+    Faults: `unparseable`, `bad_label`, `out_of_range`, `ambiguous`, `refusal`.
+    """
+    reply, dimension = contract.reply, contract.dimensions[0]
+    labels = tuple(reply.labels.items())
+    reader = _reader(reply.format == "brackets", reply.marker, labels, dimension)
+    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    readings = _readings(plain, reader)
+    if not readings:
+        if is_refusal(plain):
+            return ParseFault("refusal", "the judge declined to grade")
+        return ParseFault("unparseable", f"no verdict in the declared form `{reply.format}` in: {_cut(plain)}")
+    if reply.select == "last":
+        return readings[-1]
+    for reading in readings:
+        if isinstance(reading, ParseFault):
+            return reading
+    if len({reading.score for reading in readings if isinstance(reading, Verdict)}) > 1:
+        return ParseFault("ambiguous", "the reply states two different verdicts")
+    return readings[0]
+
+
+@lru_cache(maxsize=64)
+def _reader(brackets: bool, marker: str, labels: tuple[tuple[str, int], ...], dimension: ContractDimension) -> _Reader:
+    return _Reader(_offer(labels, dimension), _marker_pattern(marker, brackets=brackets), brackets)
+
+
+def _offer(labels: tuple[tuple[str, int], ...], dimension: ContractDimension) -> _Offer:
+    numbers: dict[float, int] = {} if labels else {float(score): score for score in dimension.scores}
+    words: dict[str, int | None] = {}
+    for label, score in labels:
+        plain = unicodedata.normalize("NFKC", label).strip()
+        if _NUMBER.fullmatch(plain) and "," not in plain:
+            numbers[float(plain)] = score
+        else:
+            words[plain] = score
+    if dimension.allow_na:
+        words.setdefault(NOT_APPLICABLE, None)
+    folded = {word.casefold(): score for word, score in words.items()}
+    fold = len(folded) == len(words) or all(score == folded[word.casefold()] for word, score in words.items())
+    longest_first = sorted(words, key=len, reverse=True)
+    pattern = re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE if fold else 0) if words else None
+    return _Offer(folded if fold else words, numbers, pattern, fold, dimension.scores[-1])
+
+
+def _marker_pattern(marker: str, *, brackets: bool) -> re.Pattern[str] | None:
+    plain = unicodedata.normalize("NFKC", marker).strip()
+    opening = r"\[\[" if brackets else _OPEN
+    core = plain.rstrip(":= ") or plain
+    if not core:
+        return re.compile(opening) if brackets else None
+    before = r"(?<![\w-])" if core[0].isalnum() else ""
+    name = r"\s+".join(map(re.escape, core.split()))
+    after = r"(?!\w)" if core[-1].isalnum() else ""
+    separator = r"\s*[:=]" if core != plain else r"(?P<separator>\s*[:=])?"
+    emphasis = r"[*_`\"']*"
+    gap = rf"{emphasis}\s*" if brackets else ""
+    return re.compile(rf"{before}{name}{after}{emphasis}{separator}{gap}{opening}", re.IGNORECASE)
+
+
+def _readings(text: str, reader: _Reader) -> list[Reading]:
+    if reader.marker is None:
+        start = re.compile(_OPEN).match(text)
+        reading, end = _token(text, start.end() if start else 0, reader.offer)
+        return [reading] if reading is not None and _WHOLE.match(text, end) else []
+    readings: list[Reading] = []
+    for match in reader.marker.finditer(text):
+        reading = _bracketed(text, match.end(), reader.offer) if reader.brackets else _stated(text, match, reader.offer)
+        if reading is not None:
+            readings.append(reading)
+    return readings
+
+
+def _bracketed(text: str, start: int, offer: _Offer) -> Reading:
+    closing = text.find("]]", start)
+    inner = text[start:closing].strip(" \t*_`\"'") if closing >= 0 else text[start:]
+    reading, end = _token(inner, 0, offer)
+    return reading if reading is not None and end == len(inner) and closing >= 0 else _bad(inner)
+
+
+def _stated(text: str, match: re.Match[str], offer: _Offer) -> Reading | None:
+    reading, end = _token(text, match.end(), offer)
+    if reading is not None and _END.match(text, end):
+        other = _ALTERNATIVE.match(text, end)
+        second, after = _token(text, other.end(), offer) if other else (None, end)
+        if isinstance(second, Verdict) and second != reading and _END.match(text, after):
+            return ParseFault("ambiguous", "the reply states two different verdicts at one marker")
+        return reading
+    if "separator" in match.groupdict() and match["separator"] is None:
+        return None  # the marker's word in prose
+    return _bad(text[match.end() :])
+
+
+def _token(text: str, start: int, offer: _Offer) -> tuple[Reading | None, int]:
+    """Return what the token at `start` states and where it ends; None where no token of the list begins."""
+    word = offer.pattern.match(text, start) if offer.pattern else None
+    if word:
+        key = word.group().casefold() if offer.folded else word.group()
+        return Verdict(offer.words[key]), word.end()
+    number = _NUMBER.match(text, start)
+    return _number(text, number, offer) if number else (None, start)
+
+
+def _number(text: str, number: re.Match[str], offer: _Offer) -> tuple[Reading, int]:
+    stated, end = number.group(), number.end()
+    percent, fraction = _PERCENT.match(text, end), _FRACTION.match(text, end)
+    if percent:
+        return _off_scale(f"{stated}%"), percent.end()
+    if fraction:
+        end = fraction.end()
+    if "," in stated or stated.count(".") > 1:
+        return _bad(stated), end
+    score = offer.numbers.get(float(stated))
+    if fraction and float(fraction[1]) != offer.top:
+        score = None
+    if score is None:
+        return (_off_scale(text[number.start() : end]) if offer.numbers else _bad(stated)), end
+    return Verdict(score), end
+
+
+def _off_scale(said: str) -> ParseFault:
+    return ParseFault("out_of_range", f"`{_cut(said)}` is not on offer")
+
+
+def _bad(said: str) -> ParseFault:
+    return ParseFault("bad_label", f"no label on offer in: {_cut(said)}")
+
+
+def _cut(text: str) -> str:
+    shown = " ".join(text[: 2 * _SHOWN].split())
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"

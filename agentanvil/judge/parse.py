@@ -1,0 +1,85 @@
+"""A reply's text → verdicts. Pure: no call, no clock, no rubric but the contract."""
+
+from __future__ import annotations
+
+import re
+
+from agentanvil.judge.fields import read_object, verdict_keys
+from agentanvil.judge.labels import read_labels
+from agentanvil.judge.refusal import is_refusal
+from agentanvil.judge.strict_json import BrokenObjectError, FaultyJsonError, decode, objects
+from agentanvil.judge.verdicts import Parsed, ParseFault, Verdict
+from agentanvil.prompt import Contract
+
+REPEATED = "repeated"
+_SHOWN = 60
+# Reasoning models behind servers without a reasoning parser open their answer with it; it is no verdict.
+_THINKING = re.compile(r"\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+
+
+def parse_reply(text: str, contract: Contract) -> Parsed | ParseFault:
+    """Read the visible text of a reply that was not cut, refused or blocked.
+
+    The whole text as JSON; else the one outermost object, wherever it stands, that carries the contract's keys. Never
+    raises, and never yields a score that the contract does not offer.
+    """
+    answer = _THINKING.sub("", text, count=1) if text.lstrip()[:6].lower() == "<think" else text
+    answer = answer.strip().removeprefix("\ufeff")
+    if not answer:
+        return ParseFault("empty_content", "the reply holds no visible text")
+    if contract.reply.format != "json":
+        reading = read_labels(answer, contract)
+        return reading if isinstance(reading, ParseFault) else Parsed({contract.dimensions[0].id: reading})
+    try:
+        return _read_json(answer, contract)
+    except FaultyJsonError as error:
+        return error.fault
+
+
+def _read_json(answer: str, contract: Contract) -> Parsed | ParseFault:
+    try:
+        whole = decode(answer)
+    except (ValueError, RecursionError):
+        whole = None
+    if isinstance(whole, dict):
+        return read_object(whole, contract)
+    keys = verdict_keys(contract)
+    try:
+        found = list(objects(answer, (*keys, "score")))
+    except BrokenObjectError as error:
+        if error.truncated:
+            return ParseFault(
+                "truncated", f"the reply breaks off inside its object: …{' '.join(answer[-_SHOWN:].split())}"
+            )
+        return ParseFault("unparseable", f"the reply's object is not valid JSON: {_cut(answer)}")
+    if found:
+        carriers = [candidate for candidate in found if any(key in candidate for key in keys)]
+        return _agreed([read_object(candidate, contract) for candidate in carriers or found[-1:]])
+    if is_refusal(answer):
+        return ParseFault("refusal", "the judge declined to grade")
+    return ParseFault("unparseable", f"no JSON object in the reply: {_cut(answer)}")
+
+
+def _agreed(readings: list[Parsed | ParseFault]) -> Parsed | ParseFault:
+    """Collapse equal verdicts; anything else is ambiguous.
+
+    Equal means the same scores. Where the words around them differ, the last stand, flagged `repeated`: a judge that
+    quotes a verdict does so before it gives its own.
+    """
+    last = readings[-1]
+    if len({_stated(reading) for reading in readings}) > 1:
+        return ParseFault("ambiguous", f"the reply holds {len(readings)} verdicts that differ")
+    if isinstance(last, ParseFault) or all(reading == last for reading in readings):
+        return last
+    return Parsed(last.verdicts, (*last.flags, REPEATED))
+
+
+def _stated(reading: Parsed | ParseFault) -> tuple[object, ...]:
+    if isinstance(reading, ParseFault):
+        return (reading.code, reading.message)
+    return tuple(v.score if isinstance(v, Verdict) else (v.code, v.message) for v in reading.verdicts.values())
+
+
+def _cut(text: str) -> str:
+    shown = " ".join(text[: 2 * _SHOWN].split())
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
