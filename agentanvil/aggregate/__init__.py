@@ -20,9 +20,11 @@ from agentanvil.aggregate.summary import (
     Usage,
     WorstItem,
 )
+from agentanvil.plan import UNORDERED
 
 __all__ = [
     "OVERALL",
+    "UNORDERED",
     "Agreement",
     "Coverage",
     "DimensionResult",

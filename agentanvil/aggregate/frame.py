@@ -14,6 +14,8 @@ from agentanvil.rubric import Dimension, Overall, Rubric, Scale
 Kind = Literal["judged", "check"]
 Rule = Literal["min", "weighted"]
 OVERALL = "overall"
+Gated = tuple[str, int | None, float]
+"""A threshold: its name, the place of its dimension (None for the overall), and the least value that passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Frame:
     keys: tuple[tuple[str, int], ...]
     rule: Rule
     weights: Mapping[str, float]
-    thresholds: Mapping[str, float]
+    gated: tuple[Gated, ...]
 
     @classmethod
     def of(cls, rubric: Rubric, plan: Plan) -> Frame:
@@ -72,12 +74,18 @@ class Frame:
             keys=tuple((call.name, repeat) for call, repeat in slots),
             rule=rubric.overall.rule,
             weights=dict(rubric.overall.weights),
-            thresholds=dict(rubric.gate),
+            gated=_gated(rubric),
         )
 
     def normalise(self, score: float) -> float:
         """Return the score's place on the scale, in 0..1."""
         return self.scale.normalise(score)
+
+
+def _gated(rubric: Rubric) -> tuple[Gated, ...]:
+    places: dict[str, int | None] = {dimension.id: place for place, dimension in enumerate(rubric.dimensions)}
+    places[OVERALL] = None
+    return tuple((name, places[name], threshold) for name, threshold in rubric.gate.items())
 
 
 def _points(anchors: Mapping[int, str], scale: Scale) -> tuple[int, ...]:

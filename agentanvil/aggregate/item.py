@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agentanvil.aggregate.spread import Spread
+from agentanvil.aggregate.wording import plain, telling
 from agentanvil.verdict import Cell, Outcome, State
 
 
@@ -33,12 +34,16 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """A gated value below its threshold; `text` says so with enough digits to see it."""
+    """A gated value below its threshold."""
 
     name: str
     value: float
     threshold: float
-    text: str
+
+    @property
+    def text(self) -> str:
+        """The comparison in words, with enough digits to see it."""
+        return f"{self.name} {telling(self.value, self.threshold)} is below {plain(self.threshold)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from agentanvil.aggregate.frame import OVERALL, Frame, FrameDimension, Rule
+from agentanvil.aggregate.frame import Frame, FrameDimension, Rule
 from agentanvil.aggregate.item import DimensionResult, Gap, ItemOutcomes, ItemResult, Shortfall
 from agentanvil.aggregate.spread import spread_of
-from agentanvil.aggregate.wording import plain, telling
 from agentanvil.verdict import Cell, InputFault, JudgeError, NotApplicable, NotRun, Outcome, Scored, State
 
 # What kept a verdict away, most telling first.
@@ -60,7 +59,8 @@ def _reduce_dimension(dimension: FrameDimension, outcomes: tuple[Outcome, ...]) 
     cells = tuple([outcomes[slot].cells[name] for slot in dimension.slots])
     scores = [cell.score for cell in cells if isinstance(cell, Scored)]
     if scores:
-        scores.sort()
+        if len(scores) > 1:
+            scores.sort()
         return DimensionResult(name, "scored", cells, spread_of(tuple(scores), dimension.points))
     return DimensionResult(name, _state_without_score([cell.state for cell in cells]), cells, None)
 
@@ -126,30 +126,28 @@ def _gate(
 
     A value that is not applicable is left out; if all are, the item has neither passed nor failed.
     """
-    if not frame.thresholds:
+    if not frame.gated:
         return (), None
-    values = {result.id: (result.state, result.score) for result in dimensions}
-    values[OVERALL] = (state, overall)
     shortfalls: list[Shortfall] = []
     met = missing = False
-    for name, threshold in frame.thresholds.items():
-        reached, value = values[name]
+    for name, place, threshold in frame.gated:
+        value = overall if place is None else dimensions[place].score
         if value is None:
+            reached = state if place is None else dimensions[place].state
             missing |= reached != "not_applicable"
         elif value >= threshold:
             met = True
         else:
-            text = f"{name} {telling(value, threshold)} is below {plain(threshold)}"
-            shortfalls.append(Shortfall(name, value, threshold, text))
+            shortfalls.append(Shortfall(name, value, threshold))
     if shortfalls:
         return tuple(shortfalls), False
     return (), None if missing or not met else True
 
 
 def _gap(dimensions: tuple[DimensionResult, ...]) -> Gap | None:
-    if all(result.spread is not None and len(result.cells) == result.spread.n for result in dimensions):
+    cells = [(result.id, cell) for result in dimensions for cell in result.cells if type(cell) is not Scored]
+    if not cells:
         return None
-    cells = [(result.id, cell) for result in dimensions for cell in result.cells]
     for state in _MISSING:
         for name, cell in cells:
             if cell.state == state:

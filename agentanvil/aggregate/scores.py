@@ -24,27 +24,25 @@ class ScoreTally:
     """Counts item scores, and the patterns of the repeats behind them (ascending scores of one item)."""
 
     def __init__(self) -> None:
-        self._scores: Counter[float] = Counter()
-        self._patterns: Counter[tuple[float, ...]] = Counter()
+        self._items: Counter[tuple[float, tuple[float, ...]]] = Counter()
 
     def add(self, score: float, pattern: tuple[float, ...]) -> None:
         """Count one item."""
-        self._scores[score] += 1
-        self._patterns[pattern] += 1
+        self._items[score, pattern] += 1
 
     @property
     def cells(self) -> int:
         """The number of scored repeats."""
-        return sum(len(pattern) * n for pattern, n in self._patterns.items())
+        return sum(len(pattern) * n for (_, pattern), n in self._items.items())
 
     def mean(self) -> Estimate:
         """Return the mean over items."""
-        return mean(list(self._scores), list(self._scores.values()))
+        return mean([score for score, _ in self._items], list(self._items.values()))
 
     def interval(self, *seed: str | int) -> Interval:
         """Return the cluster-bootstrap interval of the mean over items."""
-        clusters = [(score,) for score in self._scores]
-        return cluster_bootstrap_mean(clusters, list(self._scores.values()), seed=derive_seed(*seed))
+        clusters = [(score,) for score, _ in self._items]
+        return cluster_bootstrap_mean(clusters, list(self._items.values()), seed=derive_seed(*seed))
 
     def repeat_sd(self) -> Estimate:
         """Return the repeats' standard deviation, pooled within items."""
@@ -63,21 +61,21 @@ class ScoreTally:
     def of_items(self, frame: Frame) -> dict[str, int]:
         """Return how many items lie at each score, rounded down to the scale."""
         counts = _empty(frame)
-        for score, n in self._scores.items():
+        for (score, _), n in self._items.items():
             counts[str(math.floor(score))] += n
         return counts
 
     def of_cells(self, frame: Frame) -> dict[str, int]:
         """Return how many repeats gave each score."""
         counts = _empty(frame)
-        for pattern, n in self._patterns.items():
+        for (_, pattern), n in self._items.items():
             for score in pattern:
                 key = plain(score)
                 counts[key] = counts.get(key, 0) + n
         return counts
 
     def _groups(self) -> tuple[Sequence[tuple[float, ...]], Sequence[int]]:
-        return list(self._patterns), list(self._patterns.values())
+        return [pattern for _, pattern in self._items], list(self._items.values())
 
 
 def _empty(frame: Frame) -> dict[str, int]:

@@ -1,0 +1,138 @@
+"""`items.csv`, one row per item, and `scores.csv`, one row per cell. Columns are stable; see the README.
+
+Numbers: whole ones without a decimal point, others in full precision. Empty cells hold no number: the state
+column says why. UTF-8 without a byte order mark, lines end in LF.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+
+from agentanvil.aggregate import UNORDERED, Frame, ItemResult
+from agentanvil.report.atomic import AtomicText
+from agentanvil.report.cells import flag_cell, number_cell, text_cell
+from agentanvil.verdict import Cell, NotApplicable, NotRun, Outcome, Scored
+
+ITEM_COLUMNS = ("id", "state", "overall", "pass")
+SCORE_COLUMNS = (
+    "id",
+    "dimension",
+    "judge",
+    "repeat",
+    "order",
+    "state",
+    "score",
+    "normalised",
+    "expected_score",
+    "entropy",
+    "evidence",
+    "evidence_found",
+    "reason",
+    "code",
+    "flags",
+)
+CHECK = "check"
+_BETWEEN_QUOTES = " | "
+_NO_READING = ("", "")
+_BATCH = 500
+
+Field = str | float | int
+
+
+class _CsvFile:
+    """A CSV file that is written many lines at a time.
+
+    The CSV writer quotes a lone CR or LF inside a cell only if its own line end holds them, so it ends lines
+    with CR LF, and the file gets LF.
+    """
+
+    def __init__(self, file: AtomicText, header: Sequence[str]) -> None:
+        self._file = file
+        self._pending: list[str] = []
+        self.write = self._pending.append
+        self._rows = csv.writer(self, lineterminator="\r\n")
+        self._rows.writerow(header)
+
+    def finish(self) -> None:
+        """Pass on the lines that are waiting."""
+        self._file.write("".join([f"{line[:-2]}\n" for line in self._pending]))
+        self._pending.clear()
+
+    def _append(self, rows: Iterable[Sequence[Field]]) -> None:
+        self._rows.writerows(rows)
+        if len(self._pending) >= _BATCH:
+            self.finish()
+
+
+class ItemsCsv(_CsvFile):
+    """Writes `items.csv`: `id, state, overall, pass`, then `D, D_sd, D_n, D_state` for each dimension D.
+
+    `D_sd` is the sample standard deviation over repeats, empty below two of them.
+    """
+
+    def __init__(self, file: AtomicText, frame: Frame) -> None:
+        names = [text_cell(dimension.id) for dimension in frame.dimensions]
+        dimensions = [column for name in names for column in (name, f"{name}_sd", f"{name}_n", f"{name}_state")]
+        super().__init__(file, [*ITEM_COLUMNS, *dimensions])
+
+    def add(self, result: ItemResult) -> None:
+        """Append one item's row."""
+        row: list[Field] = [text_cell(result.id), result.state, number_cell(result.overall), flag_cell(result.passed)]
+        for dimension in result.dimensions:
+            spread = dimension.spread
+            if spread is None:
+                row += ("", "", 0, dimension.state)
+            else:
+                row += (number_cell(spread.mean), number_cell(spread.sample_sd), spread.n, dimension.state)
+        self._append((row,))
+
+
+class ScoresCsv(_CsvFile):
+    """Writes `scores.csv`, in the plan's order. Several quotes stand in one cell, parted by ` | `.
+
+    `judge` is `check` where code decided; `order` is empty where nothing was ordered. `expected_score` and
+    `entropy` need log-probabilities and are empty without them. For a missing verdict `code` is its kind and `reason`
+    what was said about it.
+    """
+
+    def __init__(self, file: AtomicText, frame: Frame) -> None:
+        super().__init__(file, SCORE_COLUMNS)
+        self._frame = frame
+        self._slots = [
+            [(d.id, text_cell(d.id), d.kind == CHECK) for d in frame.dimensions if slot in d.slots]
+            for slot in range(len(frame.keys))
+        ]
+        self._numbers: dict[float, tuple[Field, Field]] = {}
+
+    def add(self, result: ItemResult) -> None:
+        """Append the rows of one item's cells."""
+        item = text_cell(result.id)
+        rows: list[tuple[Field, ...]] = []
+        for outcome, dimensions in zip(result.outcomes, self._slots, strict=True):
+            judge = text_cell(outcome.judge)
+            order = "" if outcome.order == UNORDERED else outcome.order
+            for name, column, checked in dimensions:
+                verdict = self._verdict(outcome, outcome.cells[name])
+                rows.append((item, column, CHECK if checked else judge, outcome.repeat, order, *verdict))
+        self._append(rows)
+
+    def _verdict(self, outcome: Outcome, cell: Cell) -> tuple[Field, ...]:
+        flags = " ".join((*outcome.flags, *cell.flags)) if outcome.flags or cell.flags else ""
+        if isinstance(cell, Scored):
+            evidence = text_cell(_BETWEEN_QUOTES.join(cell.evidence))
+            found = flag_cell(cell.evidence_found)
+            score, normalised = self._score(cell.score)
+            return cell.state, score, normalised, *_NO_READING, evidence, found, text_cell(cell.reason), "", flags
+        if isinstance(cell, NotApplicable):
+            evidence = text_cell(_BETWEEN_QUOTES.join(cell.evidence))
+            return cell.state, "", "", *_NO_READING, evidence, "", text_cell(cell.reason), "", flags
+        message = "" if isinstance(cell, NotRun) else text_cell(cell.message)
+        return cell.state, "", "", *_NO_READING, "", "", message, text_cell(cell.code), flags
+
+    def _score(self, score: float) -> tuple[Field, Field]:
+        found = self._numbers.get(score)
+        if found is None:
+            found = number_cell(score), number_cell(self._frame.normalise(score))
+            self._numbers[score] = found
+        return found
