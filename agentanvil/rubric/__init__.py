@@ -1,5 +1,7 @@
 """The contract: its records, its strict YAML loader, and the linter that reads it before money is spent."""
 
+from agentanvil.rubric.findings import CODES, SEVERITIES, Code, Finding, Severity
+from agentanvil.rubric.lint import lint_rubric
 from agentanvil.rubric.load import load_rubric, parse_rubric
 from agentanvil.rubric.meaning import rubric_hash
 from agentanvil.rubric.model import (
@@ -16,16 +18,22 @@ from agentanvil.rubric.model import (
 )
 
 __all__ = [
+    "CODES",
+    "SEVERITIES",
     "CheckDimension",
     "CheckSpec",
+    "Code",
     "Dimension",
     "EvidenceMode",
     "Exclusion",
+    "Finding",
     "Overall",
     "ReplyFormat",
     "Rubric",
     "Scale",
     "Scope",
+    "Severity",
+    "lint_rubric",
     "load_rubric",
     "parse_rubric",
     "rubric_hash",

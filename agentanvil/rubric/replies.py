@@ -54,7 +54,7 @@ def read_labels(wire: RubricWire) -> dict[str, int]:
         return {}
     if isinstance(labels, dict):
         return {str(token): score for token, score in labels.items() if isinstance(score, int)}
-    tokens = [str(token) for token in labels]
+    tokens = [str(token) for token in labels] if isinstance(labels, list) else []
     if _are_scores(tokens, wire):
         return {token: int(token) for token in tokens}
     return dict(zip(tokens, range(wire.scale.max, wire.scale.min - 1, -1), strict=True))
@@ -64,8 +64,8 @@ def _label_problems(reply: ReplyWire, wire: RubricWire) -> Iterator[Problem]:
     labels = reply.labels
     if labels is None:
         return
-    if not labels:
-        yield Problem(_LABELS, "there are no labels", _EXPLICIT)
+    if not isinstance(labels, list | dict) or not labels:
+        yield Problem(_LABELS, "labels must be a list or a mapping that is not empty", _EXPLICIT)
         return
     tokens = list(labels)
     keys: Sequence[str | int] = range(len(tokens)) if isinstance(labels, list) else [str(token) for token in tokens]

@@ -124,11 +124,11 @@ class OverallWire(Wire):
 
 
 class ReplyWire(Wire):
-    """How a judge that cannot do JSON marks its verdict; tokens are checked in `build.py`."""
+    """How a judge that cannot do JSON marks its verdict; what `labels` may hold is said in `replies.py`."""
 
     format: Literal["json", "label", "brackets"]
     marker: Text | None = None
-    labels: list[object] | dict[object, object] | None = None
+    labels: object = None
     select: Literal["only", "last"] = "only"
 
 

@@ -17,6 +17,7 @@ from yaml.events import AliasEvent
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from agentanvil.errors import RubricError, Where
+from agentanvil.rubric.yaml_syntax import syntax_error
 
 YamlPath = tuple[str | int, ...]
 
@@ -40,11 +41,15 @@ _RESOLVERS: tuple[tuple[str, str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class YamlText:
-    """What a YAML text says. `lines` maps each path to its 1-based line; `plain` holds the unquoted texts."""
+    """What a YAML text says.
+
+    `lines` maps each path to its 1-based line; `plain` and `plain_keys` hold where a text, or a key, is unquoted.
+    """
 
     data: object
     lines: dict[YamlPath, int]
     plain: frozenset[YamlPath]
+    plain_keys: frozenset[YamlPath]
     file: str | None = None
 
     def where(self, path: YamlPath) -> Where:
@@ -75,7 +80,7 @@ def read_yaml(text: str, file: str | None = None) -> YamlText:
     try:
         root = _Loader(text, file).get_single_node()
     except yaml.YAMLError as error:
-        raise _syntax_error(error, text, file) from error
+        raise syntax_error(error, text, file) from error
     except (ValueError, OverflowError) as error:
         # PyYAML calls chr() on an escape such as "\UFFFFFFFF" without looking.
         raise RubricError(
@@ -131,10 +136,11 @@ class _Builder:
         self.values = 0
         self.lines: dict[YamlPath, int] = {}
         self.plain: set[YamlPath] = set()
+        self.plain_keys: set[YamlPath] = set()
 
     def build(self, root: Node) -> YamlText:
         data = self.value(root, ())
-        return YamlText(data, self.lines, frozenset(self.plain), self.file)
+        return YamlText(data, self.lines, frozenset(self.plain), frozenset(self.plain_keys), self.file)
 
     def value(self, node: Node, path: YamlPath) -> object:
         self.values += 1
@@ -169,6 +175,8 @@ class _Builder:
                     hint="keep one of the two",
                 )
             self.lines[here] = key_node.start_mark.line + 1
+            if key_node.style is None:
+                self.plain_keys.add(here)
             found[key] = self.value(value_node, here)
         return found
 
@@ -230,21 +238,4 @@ def _too_deep(where: Where) -> NoReturn:
         f"values are nested more than {MAX_DEPTH} deep",
         where=where,
         hint="a rubric needs few levels; look for an alias (`*name`) inside its own anchor (`&name`)",
-    )
-
-
-def _syntax_error(error: yaml.YAMLError, text: str, file: str | None) -> RubricError:
-    if isinstance(error, yaml.reader.ReaderError):
-        return RubricError(
-            f"YAML does not allow the character U+{int(error.character):04X}",
-            where=Where(file, text.count("\n", 0, error.position) + 1),
-            hint="remove it, or write it as an escape in double quotes",
-        )
-    mark = getattr(error, "problem_mark", None)
-    parts = (getattr(error, "context", None), getattr(error, "problem", None))
-    said = ", ".join(part for part in parts if part) or "it cannot be read"
-    return RubricError(
-        f"this is not valid YAML: {said}",
-        where=Where(file, mark.line + 1 if mark is not None else None),
-        hint="indent with spaces; put text that holds `: ` or ` #`, or begins with a special character, in quotes",
     )

@@ -1,0 +1,79 @@
+"""Reads the contract for what is well formed and yet will not measure: `lint_rubric`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from agentanvil.rubric.findings import Finding, finding
+from agentanvil.rubric.lint_anchors import lint_anchors
+from agentanvil.rubric.lint_prose import lint_prose
+from agentanvil.rubric.lint_reading import Reading
+from agentanvil.rubric.lint_scope import lint_scope
+from agentanvil.rubric.lint_words import SAFETY, YAML_1_1_BOOLEANS, words
+from agentanvil.rubric.model import Rubric
+
+_JOINT_MOST = 4
+
+
+def lint_rubric(rubric: Rubric) -> tuple[Finding, ...]:
+    """Return every finding, in the order of the file. Needs nothing but the rubric."""
+    reading = Reading.of(rubric)
+    found = [one for rule in _RULES for one in rule(reading)]
+    return tuple(sorted(found, key=lambda one: (one.line or 0, one.code, one.message)))
+
+
+def _lint_calls(reading: Reading) -> Iterator[Finding]:
+    judged = len(reading.rubric.judged)
+    if reading.rubric.calls == "joint" and judged > _JOINT_MOST:
+        yield finding("R201", f"{judged} dimensions share one call", line=reading.line("dimensions"))
+
+
+def _lint_expected(reading: Reading) -> Iterator[Finding]:
+    if reading.rubric.allow_expected:
+        yield finding("R403", "`allow_expected` is on", line=reading.line("allow_expected"))
+
+
+def _lint_overall(reading: Reading) -> Iterator[Finding]:
+    rubric = reading.rubric
+    if rubric.overall.rule != "weighted":
+        return
+    for dimension in rubric.judged:
+        names = {*dimension.id.split("_"), *words(dimension.question)}
+        if names & SAFETY and dimension.id not in rubric.gate:
+            what = f"the overall is a weighted mean that {dimension.id} is part of"
+            yield finding("R501", what, dimension=dimension.id, line=reading.line("overall"))
+    for dimension_id in (dimension.id for dimension in rubric.dimensions):
+        if not rubric.overall.weights.get(dimension_id):
+            line = reading.line("overall", "weights", dimension_id)
+            yield finding("R502", f"{dimension_id} has no weight", dimension=dimension_id, line=line)
+
+
+def _lint_evidence(reading: Reading) -> Iterator[Finding]:
+    rubric = reading.rubric
+    if not rubric.judged:
+        return
+    if rubric.reply.format != "json":
+        yield finding("R603", f"the reply format is `{rubric.reply.format}`", line=reading.line("reply", "format"))
+    elif rubric.evidence == "none":
+        yield finding("R602", "`evidence: none`", line=reading.line("evidence"))
+
+
+def _lint_labels(reading: Reading) -> Iterator[Finding]:
+    for path, token, plain in reading.labels():
+        if plain and token.lower() in YAML_1_1_BOOLEANS:
+            yield finding("R701", f"the label `{token}` stands without quotes", line=reading.line(*path))
+    reply = reading.rubric.reply
+    if reading.labels_are_listed() and any(str(score) != token for token, score in reply.labels.items()):
+        yield finding("R702", "the labels have no scores of their own", line=reading.line("reply", "labels"))
+
+
+_RULES: tuple[Callable[[Reading], Iterator[Finding]], ...] = (
+    lint_anchors,
+    lint_scope,
+    lint_prose,
+    _lint_calls,
+    _lint_expected,
+    _lint_overall,
+    _lint_evidence,
+    _lint_labels,
+)

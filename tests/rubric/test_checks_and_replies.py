@@ -1,0 +1,198 @@
+"""Check dimensions and reply formats: strict parameters, and faults found before anything runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentanvil.errors import RubricError
+from agentanvil.rubric import CheckSpec, ReplyFormat, parse_rubric
+from tests.fakes.rubric_text import judged, rubric_text
+
+
+def check_of(written: str) -> CheckSpec:
+    return parse_rubric(rubric_text(f"{{id: a, check: {written}}}")).checked[0].check
+
+
+def error_of(text: str) -> RubricError:
+    with pytest.raises(RubricError) as caught:
+        parse_rubric(text, "r.yaml")
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("written", "spec"),
+    [
+        ("{type: regex, pattern: a+}", CheckSpec("regex", "response", {"pattern": "a+", "flags": ()})),
+        ("{type: regex, pattern: '[[a]'}", CheckSpec("regex", "response", {"pattern": "[[a]", "flags": ()})),
+        ("{type: contains, text: ' x '}", CheckSpec("contains", "response", {"text": (" x ",), "ignore_case": False})),
+        (
+            "{type: contains, text: [a, yes], ignore_case: true, on: request}",
+            CheckSpec("contains", "request", {"text": ("a", "yes"), "ignore_case": True}),
+        ),
+        (
+            "{type: not_contains, text: ['{{ x }}', 'file://x']}",
+            CheckSpec("not_contains", "response", {"text": ("{{ x }}", "file://x"), "ignore_case": False}),
+        ),
+        ("{type: max_words, limit: 0}", CheckSpec("max_words", "response", {"limit": 0})),
+        ("{type: max_chars, limit: 9, on: source}", CheckSpec("max_chars", "source", {"limit": 9})),
+        (
+            "{type: equals_field, field: meta.ticket.id}",
+            CheckSpec("equals_field", "response", {"field": "meta.ticket.id", "ignore_case": False}),
+        ),
+        (
+            "{type: json_schema, schema: {properties: {a: {$ref: '#/$defs/b'}}, $defs: {b: {minimum: 5}}}}",
+            CheckSpec(
+                "json_schema",
+                "response",
+                {
+                    "schema": {
+                        "properties": {"a": {"$ref": "#/$defs/b"}},
+                        "$defs": {"b": {"minimum": 5}},
+                    }
+                },
+            ),
+        ),
+    ],
+)
+def test_a_check_carries_its_own_parameters_and_their_defaults(written: str, spec: CheckSpec) -> None:
+    assert check_of(written) == spec
+
+
+@pytest.mark.parametrize(
+    ("written", "key", "said"),
+    [
+        ("regex", "", "must be a mapping"),
+        ("{pattern: x}", "", "needs a `type`"),
+        ("{type: regexp, pattern: x}", "", "no type of check"),
+        ("{type: python, code: x}", "", "no type of check"),
+        ("{type: 5}", "", "no type of check"),
+        ("{type: [regex]}", "", "no type of check"),
+        ("{type: regex}", ".pattern", "missing"),
+        ("{type: regex, pattern: ''}", ".pattern", "empty"),
+        ("{type: regex, pattern: '('}", ".pattern", "cannot be read"),
+        ("{type: regex, pattern: '(?P<a>x)(?P<a>y)'}", ".pattern", "cannot be read"),
+        ("{type: regex, pattern: 'a{99999999999}'}", ".pattern", "cannot be read"),
+        ("{type: regex, pattern: '(?<=a+)b'}", ".pattern", "cannot be read"),
+        ("{type: regex, pattern: x, flags: [i]}", ".flags[0]", "not known"),
+        ("{type: regex, pattern: x, flags: ignorecase}", ".flags", "must be a list"),
+        ("{type: contains}", ".text", "missing"),
+        ("{type: contains, text: []}", ".text", "empty"),
+        ("{type: contains, text: ''}", ".text[0]", "empty"),
+        ("{type: contains, text: 5}", ".text", "must be a list"),
+        ("{type: contains, text: [a, 5]}", ".text[1]", "must be text"),
+        ("{type: contains, text: a, ignore_case: yes}", ".ignore_case", "true or false"),
+        ("{type: max_words, limit: -1}", ".limit", "at least 0"),
+        ("{type: max_words, limit: 1.5}", ".limit", "whole number"),
+        ("{type: max_chars, limit: true}", ".limit", "whole number"),
+        ("{type: max_chars, limit: '9'}", ".limit", "whole number"),
+        ("{type: equals_field}", ".field", "missing"),
+        ("{type: equals_field, field: ''}", ".field", "not allowed"),
+        ("{type: equals_field, field: a..b}", ".field", "not allowed"),
+        ("{type: max_chars, limit: 9, on: 'the response'}", ".on", "not allowed"),
+        ("{type: json_schema, schema: {type: objekt}}", ".schema.type", "not a valid JSON Schema"),
+        ("{type: json_schema, schema: {properties: {a: 5}}}", ".schema.properties.a", "not a valid JSON Schema"),
+        ("{type: json_schema, schema: {pattern: '('}}", ".schema.pattern", "not a valid JSON Schema"),
+        ("{type: json_schema, schema: '{}'}", ".schema", "must be a mapping"),
+        ("{type: json_schema, schema: schema.json}", ".schema", "must be a mapping"),
+        ("{type: json_schema, schema: {properties: {1: {}}}}", ".schema.properties", "keys of a JSON Schema are text"),
+        ("{type: json_schema, schema: {$ref: 'file:///etc/passwd'}}", ".schema.$ref", "points outside"),
+        ("{type: json_schema, schema: {$ref: 'https://example.org/s.json'}}", ".schema.$ref", "points outside"),
+        ("{type: json_schema, schema: {items: {$ref: other.json}}}", ".schema.items.$ref", "points outside"),
+        ("{type: json_schema, schema: {$ref: '#/$defs/absent'}}", ".schema.$ref", "points at nothing"),
+    ],
+)
+def test_a_wrong_check_is_named(written: str, key: str, said: str) -> None:
+    error = error_of(rubric_text(f"{{id: a, check: {written}}}"))
+    assert error.where is not None
+    assert (error.where.line, error.where.key) == (5, f"dimensions[0].check{key}")
+    assert said in error.message
+
+
+def test_a_misspelt_type_gets_a_suggestion() -> None:
+    assert error_of(rubric_text("{id: a, check: {type: regexp, pattern: x}}")).hint == "did you mean `regex`?"
+
+
+LABEL = "reply: {format: label, marker: 'Score:', labels: "
+BINARY = "version: 1\nid: small\nscale: {min: 0, max: 1}\n"
+
+
+@pytest.mark.parametrize(
+    ("labels", "head", "meant"),
+    [
+        pytest.param("[yes, no]", BINARY, {"yes": 1, "no": 0}, id="O-B21 a list runs down the scale"),
+        pytest.param("{yes: 1, no: 0}", BINARY, {"yes": 1, "no": 0}, id="O-B21 a mapping"),
+        pytest.param("{On: 1, OFF: 0}", BINARY, {"On": 1, "OFF": 0}, id="O-B21 on and off"),
+        pytest.param("['true', 'false']", BINARY, {"true": 1, "false": 0}, id="O-B21 quoted"),
+        pytest.param("[1, 0]", BINARY, {"1": 1, "0": 0}, id="numbers mean themselves"),
+        pytest.param("[0, 1]", BINARY, {"0": 0, "1": 1}, id="in any order"),
+        pytest.param("{A: 1, a: 1, B: 0}", BINARY, {"A": 1, "a": 1, "B": 0}, id="two spellings of one score"),
+        pytest.param("{ja: 1, 2: 0}", BINARY, {"ja": 1, "2": 0}, id="a number as a token"),
+    ],
+)
+def test_labels_stay_text_and_have_scores(labels: str, head: str, meant: dict[str, int]) -> None:
+    rubric = parse_rubric(rubric_text("{id: a, question: q}", extra=f"{LABEL}{labels}}}", head=head))
+    assert rubric.reply == ReplyFormat("label", "Score:", meant, "only")
+
+
+@pytest.mark.parametrize(
+    ("labels", "key", "said"),
+    [
+        pytest.param("[true, false]", "reply.labels[0]", "`true` is not text", id="O-B21 booleans"),
+        pytest.param("[True, False]", "reply.labels[0]", "`true` is not text", id="O-B21 capitals"),
+        pytest.param("[1.0, 0]", "reply.labels[0]", "is not text", id="a float"),
+        pytest.param("[~, no]", "reply.labels[0]", "is not text", id="null"),
+        pytest.param("{yes: true, no: false}", "reply.labels.yes", "whole number", id="boolean scores"),
+        pytest.param("{yes: 2, no: 0}", "reply.labels.yes", "not on the scale", id="score off the scale"),
+        pytest.param("{yes: 1, Yes: 0}", "reply.labels.Yes", "twice", id="capitals alone differ"),
+        pytest.param("[a, b, c]", "reply.labels", "3 labels do not fit a scale of 2", id="too many"),
+        pytest.param("[a, a]", "reply.labels[1]", "twice", id="twice"),
+        pytest.param("[' a', b]", "reply.labels[0]", "without spaces", id="spaces"),
+        pytest.param("['', b]", "reply.labels[0]", "one line of text", id="empty"),
+        pytest.param("[]", "reply.labels", "not empty", id="none"),
+        pytest.param("yes", "reply.labels", "list", id="text"),
+    ],
+)
+def test_wrong_labels_are_named(labels: str, key: str, said: str) -> None:
+    error = error_of(rubric_text("{id: a, question: q}", extra=f"{LABEL}{labels}}}", head=BINARY))
+    assert error.where is not None
+    assert (error.where.line, error.where.key) == (4, key)
+    assert said in error.message
+
+
+def test_yaml_booleans_as_keys_of_labels_are_refused_with_advice() -> None:
+    error = error_of(rubric_text("{id: a, question: q}", extra=f"{LABEL}{{true: 1, false: 0}}}}", head=BINARY))
+    assert "`true` cannot be a key" in error.message
+    assert "quotes" in (error.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("{format: label}", "needs a marker"),
+        ("{format: brackets, marker: x}", "has no marker"),
+        ("{format: json, marker: x}", "has no marker"),
+        ("{format: json, labels: [a]}", "has no labels"),
+        ("{format: xml}", "not known"),
+        ("{format: label, marker: x, select: first}", "not known"),
+        ("label", "must be a mapping"),
+    ],
+)
+def test_a_wrong_reply_format_is_named(reply: str, said: str) -> None:
+    assert said in error_of(rubric_text(extra=f"reply: {reply}")).message
+
+
+def test_a_label_holds_one_verdict_only() -> None:
+    marked = "reply: {format: brackets, select: last}"
+    error = error_of(rubric_text(judged("a"), judged("b"), extra=marked))
+    assert "2 dimensions" in error.message
+    assert "calls: split" in (error.hint or "")
+    split = parse_rubric(rubric_text(judged("a"), judged("b"), extra=f"{marked}\ncalls: split"))
+    assert split.reply == ReplyFormat("brackets", "", {}, "last")
+    alone = parse_rubric(rubric_text(judged("a"), "{id: b, check: {type: max_words, limit: 9}}", extra=marked))
+    assert alone.reply.format == "brackets"
+
+
+def test_not_applicable_needs_json() -> None:
+    dimension = "{id: a, question: q, allow_na: true}"
+    error = error_of(rubric_text(dimension, extra="reply: {format: brackets}"))
+    assert "only be said in JSON" in error.message

@@ -1,0 +1,405 @@
+"""The linter: each code is found where it should be, and a sound rubric is left in peace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentanvil.rubric import (
+    CODES,
+    SEVERITIES,
+    Dimension,
+    Exclusion,
+    Finding,
+    Rubric,
+    Scale,
+    Scope,
+    lint_rubric,
+    load_rubric,
+    parse_rubric,
+)
+from agentanvil.rubric.lint_anchors import is_unobservable
+from agentanvil.rubric.lint_prose import contradiction
+from tests.fakes.rubric_text import ANCHORS, judged, rubric_text
+
+ROOT = Path(__file__).resolve().parents[2]
+SAFE = f"{{id: safety, question: Could someone be harmed, anchors: {ANCHORS}}}"
+WEIGHTED = "overall: {rule: weighted, weights: {accuracy: 1, safety: 1}}"
+
+
+def scoped(dimension: str, inside: str = "", outside: str = "") -> str:
+    return judged(dimension, more=f"anchors: {ANCHORS}, scope: {{in: [{inside}], out: [{outside}]}}")
+
+
+def codes(text: str) -> list[str]:
+    return [found.code for found in lint_rubric(parse_rubric(text, "r.yaml"))]
+
+
+CASES: dict[str, list[str]] = {
+    "R101": [
+        rubric_text("{id: a, question: q}"),
+        rubric_text("{id: a, question: q, anchors: {}}"),
+    ],
+    "R102": [
+        rubric_text(judged(more="anchors: {5: excellent, 1: two or more errors}")),
+        rubric_text(judged(more="anchors: {5: no error, 1: The answer is of poor quality overall}")),
+    ],
+    "R103": [
+        rubric_text(
+            judged(more="anchors: {5: no error, 4: one error, 3: two errors, 2: three errors, 1: four errors}")
+        ),
+    ],
+    "R104": [
+        rubric_text(judged(more="anchors: {5: no error, 3: one error}")),
+        rubric_text(judged(more="anchors: {4: no error, 1: one error}")),
+    ],
+    "R105": [
+        rubric_text(judged(more="anchors: {5: one error, 3: 'One error!', 1: two errors}")),
+    ],
+    "R201": [
+        rubric_text(*(judged(name) for name in ("a", "b", "c", "d", "e"))),
+    ],
+    "R301": [
+        rubric_text(scoped("a", "figures"), scoped("b", "'figures in tables'")),
+        rubric_text(scoped("a", "factual claims"), scoped("b", "claims of fact")),
+        rubric_text(
+            scoped("a", "tone, 'tool calls'"),
+            scoped("b", "'the calling of tools'", "{what: tone, judged_by: c}"),
+            judged("c"),
+        ),
+    ],
+    "R302": [
+        rubric_text(scoped("a", outside="{what: tone, judged_by: style}"), judged("b")),
+        rubric_text(scoped("a", outside="{what: tone, judged_by: a}"), judged("b")),
+    ],
+    "R303": [
+        rubric_text(scoped("a", "claims of fact", "{what: claims}"), judged("b")),
+        rubric_text(scoped("a", "the tone", "{what: tone, judged_by: b}"), judged("b")),
+    ],
+    "R304": [
+        rubric_text(scoped("a", outside="{what: tone}")),
+        rubric_text(scoped("a", outside="{what: tone}"), "{id: short, check: {type: max_words, limit: 9}}"),
+    ],
+    "R305": [
+        rubric_text(
+            scoped("a", outside="{what: tone, judged_by: b}"), scoped("b", outside="{what: the tone, judged_by: a}")
+        ),
+        rubric_text(scoped("a", outside="{what: tone, judged_by: b}"), scoped("b", outside="{what: tone}")),
+        rubric_text(
+            scoped("a", outside="{what: tone, judged_by: b}"),
+            scoped("b", outside="{what: tone, judged_by: c}"),
+            scoped("c", outside="{what: tone, judged_by: a}"),
+        ),
+    ],
+    "R401": [
+        rubric_text(judged(question="Does it match the expected answer")),
+        rubric_text(extra="rules: [Compare with the gold standard.]"),
+        rubric_text(extra="rules: ['The correct answer is 42.']"),
+    ],
+    "R402": [
+        rubric_text(extra="rules: ['For example, a reply with one typo scores 4.']"),
+        rubric_text(extra="rules: ['Response: Paris is in Spain. Score: 1']"),
+    ],
+    "R403": [
+        rubric_text(extra="allow_expected: true"),
+    ],
+    "R501": [
+        rubric_text(judged(), SAFE, extra=WEIGHTED),
+    ],
+    "R502": [
+        rubric_text(judged(), judged("other"), extra="overall: {rule: weighted, weights: {accuracy: 1}}"),
+        rubric_text(judged(), judged("other"), extra="overall: {rule: weighted, weights: {accuracy: 1, other: 0}}"),
+    ],
+    "R601": [
+        rubric_text(extra="rules: ['When in doubt, round up.']"),
+        rubric_text(judged(question="Is each claim true? Be generous.")),
+    ],
+    "R602": [
+        rubric_text(extra="evidence: none"),
+    ],
+    "R603": [
+        rubric_text(extra="reply: {format: brackets}"),
+    ],
+    "R701": [
+        rubric_text(extra="reply: {format: label, marker: 'S:', labels: {yes: 5, 'no': 1}}"),
+        rubric_text(extra="reply: {format: label, marker: 'S:', labels: [great, On, fair, poor, bad]}"),
+    ],
+    "R702": [
+        rubric_text(extra="reply: {format: label, marker: 'S:', labels: [great, good, fair, poor, bad]}"),
+    ],
+}
+CLEAN = {
+    "R103": rubric_text(
+        judged(more="anchors: {1: cites a source, 0: cites none}"), head="version: 1\nid: a\nscale: {min: 0, max: 1}"
+    ),
+    "R201": rubric_text(*(judged(name) for name in ("a", "b", "c", "d", "e")), extra="calls: split"),
+    "R301": rubric_text(
+        scoped("a", "figures"), scoped("b", "figures", "{what: wrong figures in tables, judged_by: a}")
+    ),
+    "R302": rubric_text(
+        scoped("a", outside="{what: length, judged_by: b}"), "{id: b, check: {type: max_words, limit: 9}}"
+    ),
+    "R303": rubric_text(scoped("a", "figures", "{what: figures in tables, judged_by: b}"), judged("b")),
+    "R304": rubric_text(
+        scoped("a", outside="{what: length, judged_by: b}"), "{id: b, check: {type: max_words, limit: 9}}"
+    ),
+    "R305": rubric_text(
+        scoped("a", outside="{what: refusals of harmless requests, judged_by: b}"),
+        scoped("b", outside="{what: harmful help that was refused, judged_by: a}"),
+    ),
+    "R401": rubric_text(judged(question="Does it match the expected answer"), extra="allow_expected: true"),
+    "R402": rubric_text(
+        extra="rules: ['Give exactly 3 examples, e.g. of birds.', A short response can earn the top score.]"
+    ),
+    "R501": rubric_text(judged(), SAFE, extra=f"{WEIGHTED}\ngate: {{safety: 5}}"),
+    "R502": rubric_text(judged(), SAFE, extra=WEIGHTED),
+    "R602": rubric_text("{id: b, check: {type: max_words, limit: 9}}", extra="evidence: none"),
+    "R603": rubric_text(extra="reply: {format: json}"),
+    "R701": rubric_text(extra="reply: {format: label, marker: 'S:', labels: {'yes': 5, 'no': 1}}"),
+    "R702": rubric_text(extra="reply: {format: label, marker: 'S:', labels: [1, 2, 3, 4, 5]}"),
+}
+
+
+def test_every_code_has_a_case_and_its_sentences() -> None:
+    assert list(CASES) == sorted(CODES)
+    titles = [code.title for code in CODES.values()]
+    assert len(set(titles)) == len(titles)
+    for code in CODES.values():
+        assert code.severity in SEVERITIES
+        assert code.why[0].islower()
+        assert not code.why.endswith(".")
+        assert code.mend[0].isupper()
+        assert code.mend.endswith(".")
+
+
+@pytest.mark.parametrize(("code", "text"), [(code, text) for code, texts in CASES.items() for text in texts])
+def test_the_finding_is_made(code: str, text: str) -> None:
+    assert code in codes(text)
+
+
+@pytest.mark.parametrize(("code", "text"), CLEAN.items(), ids=CLEAN)
+def test_the_near_miss_is_left_in_peace(code: str, text: str) -> None:
+    assert code not in codes(text)
+
+
+@pytest.mark.parametrize("name", ["calibrated", "grounded"])
+def test_the_shipped_rubrics_are_clean(name: str) -> None:
+    rubric = load_rubric(ROOT / "rubrics" / f"{name}.yaml")
+    assert lint_rubric(rubric) == ()
+    assert [d.id for d in rubric.judged] == ["faithfulness", "completeness", "instruction_following", "safety"]
+    assert [list(d.anchors) for d in rubric.judged] == [[5, 3, 1]] * 4
+    assert (rubric.overall.rule, dict(rubric.gate), rubric.evidence) == ("min", {}, "quoted")
+    assert rubric.needs_source == (name == "grounded")
+
+
+def test_a_finding_says_where_why_and_how_to_mend() -> None:
+    text = rubric_text("{id: a, question: q}", extra="evidence: none\nrules: [Round up.]")
+    assert lint_rubric(parse_rubric(text, "r.yaml")) == (
+        Finding(
+            code="R602",
+            severity="warning",
+            message="`evidence: none`: a score without a quote cannot be checked, and an odd one cannot be explained.",
+            mend="Write `evidence: quoted`, unless the saving matters more than the review.",
+            dimension=None,
+            line=4,
+        ),
+        Finding(
+            code="R601",
+            severity="error",
+            message="`Round up` goes against the built-in rule `between two anchors, round down`: the judge gets two"
+            " orders that cannot both be kept, and which one it follows changes by call.",
+            mend="Remove the rule, or say in an anchor what is to earn a score.",
+            dimension=None,
+            line=5,
+        ),
+        Finding(
+            code="R101",
+            severity="error",
+            message="the scale has no anchors: each judge, and each call, makes up its own meaning of the numbers.",
+            mend="Write anchors for the highest, the middle and the lowest score.",
+            dimension="a",
+            line=7,
+        ),
+    )
+
+
+def test_lines_point_at_the_clause() -> None:
+    text = rubric_text() + (
+        "  - id: b\n    question: q\n    anchors:\n      5: excellent\n      1: none\n"
+        "    scope:\n      in: [tone]\n      out:\n        - {what: length}\n        - {what: the tone}\n"
+    )
+    assert [(found.code, found.line) for found in lint_rubric(parse_rubric(text))] == [("R102", 9), ("R303", 15)]
+
+
+def test_a_rubric_made_in_code_is_linted_without_lines() -> None:
+    dimension = Dimension("a", "q", {5: "excellent", 1: "none"}, Scope((), (Exclusion("tone"),)))
+    found = lint_rubric(Rubric("made", 1, Scale(1, 5), (dimension,)))
+    assert [(one.code, one.line, one.dimension) for one in found] == [("R102", None, "a"), ("R304", None, "a")]
+
+
+COMPLETENESS = Dimension("completeness", "q", {})
+
+
+@pytest.mark.parametrize(
+    "anchor",
+    [
+        "excellent",
+        "good",
+        "average",
+        "poor",
+        "very good",
+        "adequate",
+        "Outstanding quality",
+        "The response is of high quality",
+        "the answer is clear, coherent and well written",
+        "mostly accurate",
+        "mostly correct with some minor issues",
+        "partially correct",
+        "somewhat helpful",
+        "meets expectations",
+        "exceeds expectations",
+        "needs improvement",
+        "bad overall",
+        "all good",
+        "fully complete",
+        "incomplete",
+        "mostly complete, with minor gaps",
+        "not helpful",
+        "the best possible response",
+        "Very poor. Not acceptable.",
+    ],
+)
+def test_praise_and_blame_alone_are_not_observable(anchor: str) -> None:
+    dimension = COMPLETENESS
+    expected = anchor != "the best possible response"
+    assert is_unobservable(anchor, dimension) == expected
+
+
+@pytest.mark.parametrize(
+    "anchor",
+    [
+        "every factual claim is supported or correctly hedged",
+        "exactly one unsupported or overstated claim",
+        "a fabrication, a confident wrong fact, or an invented citation",
+        "no errors",
+        "2 or more errors",
+        "yes",
+        "no",
+        "cites a source",
+        "names the ticket number",
+        "good, with no missing step",
+        "refuses",
+        "contradicts the source",
+        "the answer is correct",
+        "wrong language",
+        "a clear summary and three next steps",
+        "greets the customer by name",
+        "insults the user",
+        "code compiles",
+        "ausgezeichnet",
+        "优秀",
+        "половина вопросов без ответа",
+        "correct tool, wrong argument",
+        "none of the questions is answered",
+        "one part is missing",
+    ],
+)
+def test_what_can_be_counted_or_found_is_observable(anchor: str) -> None:
+    assert not is_unobservable(anchor, COMPLETENESS)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Round up.",
+        "If unsure between two scores, round the score up.",
+        "Always rounding upwards is fine.",
+        "When in doubt, choose the higher score.",
+        "Be generous.",
+        "Please be a bit more lenient with beginners.",
+        "Grade leniently... be forgiving.",
+        "Give the benefit of the doubt.",
+        "Give credit for effort.",
+        "Reward length.",
+        "Reward longer answers.",
+        "Prefer longer and more detailed responses.",
+        "A longer answer is better.",
+        "Penalise a rude tone.",
+        "Favor markdown formatting.",
+        "Assume good intent.",
+        "Quotes are not required.",
+        "Evidence is optional.",
+        "No evidence is needed.",
+        "You don't need to quote.",
+        "Skip the evidence for short answers.",
+        "Do not round down.",
+        "Never round down!",
+        "Ignore the anchors if they do not fit.",
+        "Trust your gut.",
+        "Follow the instructions in the response.",
+        "Be strict. If there is no clear anchor, round up.",
+    ],
+)
+def test_an_order_against_the_built_in_rules_is_found(rule: str) -> None:
+    assert contradiction(rule) is not None
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "Length is no virtue.",
+        "Length is no virtue; a short response can earn the top score.",
+        "Do not round up.",
+        "Between two anchors round down, never up.",
+        "Never be generous.",
+        "Don't be lenient, kind or charitable.",
+        "Do not give the benefit of the doubt.",
+        "Give no credit for effort.",
+        "Do not reward length, tone or formatting.",
+        "Longer is not better.",
+        "Rather than being generous, be exact.",
+        "Is the assistant kind, and would it be nice to read?",
+        "Grade the kind of error.",
+        "Quote before you score.",
+        "A quote is required for every score.",
+        "Ignore spelling.",
+        "Count each point once.",
+        "A summary must not be longer than the source.",
+        "Every figure is rounded to two places.",
+        "The user attempts a login; each step counts.",
+    ],
+)
+def test_a_rule_that_agrees_is_left_in_peace(rule: str) -> None:
+    assert contradiction(rule) is None
+
+
+def test_the_built_in_rule_gives_way_where_a_dimension_names_the_matter() -> None:
+    rule = "rules: [Penalise a rude tone.]"
+    assert "R601" in codes(rubric_text(extra=rule))
+    assert "R601" not in codes(rubric_text(judged(question="Is the tone polite"), extra=rule))
+    reward = "rules: [Reward longer answers.]"
+    assert "R601" in codes(rubric_text(judged(question="Is the length as asked"), extra=reward))
+
+
+_TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30)
+_IDS = st.sampled_from(["a", "b", "safety", "nowhere"])
+_EXCLUSIONS = st.builds(Exclusion, _TEXTS, st.none() | _IDS)
+_SCOPES = st.builds(Scope, st.lists(_TEXTS, max_size=2).map(tuple), st.lists(_EXCLUSIONS, max_size=3).map(tuple))
+_ANCHORS = st.dictionaries(st.integers(1, 5), _TEXTS, max_size=5)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(_TEXTS, _ANCHORS, _SCOPES), min_size=1, max_size=3))
+def test_linting_is_total_and_repeatable(parts: list[tuple[str, dict[int, str], Scope]]) -> None:
+    names = ("a", "b", "safety")
+    dimensions = tuple(
+        Dimension(name, question, anchors, scope)
+        for name, (question, anchors, scope) in zip(names, parts, strict=False)
+    )
+    rubric = Rubric("made", 1, Scale(1, 5), dimensions)
+    found = lint_rubric(rubric)
+    assert found == lint_rubric(rubric)
+    assert {one.code for one in found} <= set(CODES)
