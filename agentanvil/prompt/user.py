@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from itertools import count
+
 from agentanvil.dataset import JsonValue, Row
 from agentanvil.hashing import canonical_json, digest
 from agentanvil.prompt.words import CLOSING
@@ -34,13 +37,19 @@ def marker_token(*texts: str) -> str:
 
     Since the token depends on all of a text, no text can be written to hold its own; the check is for chance.
     """
-    attempt = 0
-    token = digest(*texts)[:TOKEN_LENGTH]
+    return first_absent(_candidates(texts), texts)
+
+
+def first_absent(candidates: Iterable[str], texts: Iterable[str]) -> str:
+    """Return the first candidate that is part of no text, letter case aside. Raises StopIteration if none is."""
     lowered = [text.lower() for text in texts]
-    while any(token in text for text in lowered):
-        attempt += 1
-        token = digest(str(attempt), *texts)[:TOKEN_LENGTH]
-    return token
+    return next(token for token in candidates if not any(token in text for text in lowered))
+
+
+def _candidates(texts: tuple[str, ...]) -> Iterator[str]:
+    yield digest(*texts)[:TOKEN_LENGTH]
+    for attempt in count(1):
+        yield digest(str(attempt), *texts)[:TOKEN_LENGTH]
 
 
 def _as_text(value: JsonValue) -> str:

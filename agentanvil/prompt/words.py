@@ -14,7 +14,7 @@ from agentanvil.rubric import EvidenceMode, ReplyFormat
 PROMPT_VERSION = "1"
 
 ROLE = "You grade one response to one request. The anchors below decide, not your taste."
-OUT_OF_SCOPE = "Never let these change a score:"
+OUT_OF_SCOPE = "Leave out of a dimension's score:"
 CLOSING = "Grade the response."
 NOT_APPLICABLE = "N/A"
 

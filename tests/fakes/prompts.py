@@ -1,0 +1,61 @@
+"""Tasks, contracts and prompts for tests of the prompt and judge rooms, made through the production door."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from agentanvil.dataset import Row
+from agentanvil.plan import Plan, Task, plan_calls
+from agentanvil.prompt import Contract, Prompt, PromptRenderer, build_contract
+from agentanvil.rubric import Dimension, EvidenceMode, ReplyFormat, Rubric, Scale
+from tests.fakes.records import row as make_row
+
+
+def scale_rubric(
+    low: int = 1,
+    high: int = 5,
+    *names: str,
+    evidence: EvidenceMode = "none",
+    allow_na: bool = False,
+    **changes: object,
+) -> Rubric:
+    dimensions = tuple(
+        Dimension(name, f"Is {name} kept?", {high: "in every part", low: "in no part"}, allow_na=allow_na)
+        for name in names or ("quality",)
+    )
+    values: dict[str, object] = {
+        "id": "test-rubric",
+        "version": 1,
+        "scale": Scale(low, high),
+        "dimensions": dimensions,
+        "evidence": evidence,
+    }
+    return Rubric(**{**values, **changes})  # type: ignore[arg-type]
+
+
+def contract_of(rubric: Rubric) -> Contract:
+    return build_contract(rubric, next(call for call in plan_calls(rubric) if call.judged))
+
+
+def label_contract(
+    low: int,
+    high: int,
+    reply: ReplyFormat,
+    *,
+    allow_na: bool = False,
+) -> Contract:
+    return contract_of(scale_rubric(low, high, reply=reply, allow_na=allow_na))
+
+
+def labels(marker: str, choices: Mapping[str, int] | None = None, **changes: object) -> ReplyFormat:
+    return ReplyFormat(**{"format": "label", "marker": marker, "labels": choices or {}, **changes})  # type: ignore[arg-type]
+
+
+def tasks_of(rubric: Rubric, row: Row | None = None, repeats: int = 1) -> list[Task]:
+    plan = Plan(plan_calls(rubric), repeats, "scripted:test")
+    return [task for task in plan.tasks([row or make_row()]) if task.call.judged]
+
+
+def prompted(rubric: Rubric, row: Row | None = None, repeat: int = 0) -> tuple[Task, Prompt]:
+    task = next(task for task in tasks_of(rubric, row, repeat + 1) if task.repeat == repeat)
+    return task, PromptRenderer(rubric, plan_calls(rubric)).render(task)
