@@ -1,0 +1,133 @@
+"""OpenAI-compatible Chat Completions: also vLLM, llama.cpp, Ollama, OpenRouter, Mistral and Azure. Pure."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import orjson
+
+from agentanvil.client.adapter import Shape, WireReply
+from agentanvil.client.base import ChatReply, ChatRequest, ReplySchema
+from agentanvil.client.chat_reply import read_choice, read_usage
+from agentanvil.client.classify import call_error
+from agentanvil.client.envelope import read_body
+from agentanvil.client.fault import fault_of, reported_error
+from agentanvil.errors import EndpointError, MalformedBodyError
+from agentanvil.hashing import well_formed
+
+_REQUEST_ID_HEADERS = ("x-request-id", "request-id", "apim-request-id", "x-ms-request-id")
+
+
+@dataclass(frozen=True, slots=True)
+class ChatCompletions:
+    """`POST {base}/chat/completions`. `clock` gives Unix time, for dates in Retry-After."""
+
+    clock: Callable[[], float] = time.time
+
+    @property
+    def api(self) -> str:
+        return "openai-chat"
+
+    @property
+    def path(self) -> str:
+        return "/chat/completions"
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        bearer = {} if key is None else {"Authorization": f"Bearer {key}"}
+        return {"Content-Type": "application/json", "Accept": "application/json", **bearer}
+
+    def build(self, model: str, request: ChatRequest, shape: Shape) -> bytes:
+        """Return the request body; what `shape` says is refused is left out, and so is what is None."""
+        sampling = request.sampling
+        body: dict[str, object] = {
+            "model": model,
+            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
+        }
+        if sampling.temperature is not None and "temperature" not in shape.dropped:
+            body["temperature"] = sampling.temperature
+        if sampling.seed is not None and "seed" not in shape.dropped:
+            body["seed"] = sampling.seed
+        if sampling.max_tokens is not None and shape.cap_field not in shape.dropped:
+            body[shape.cap_field] = sampling.max_tokens
+        if request.schema is not None:
+            body.update(_structure(request.schema, shape))
+        try:
+            return orjson.dumps(body)
+        except orjson.JSONEncodeError:
+            body["messages"] = [{"role": m.role, "content": well_formed(m.content)} for m in request.messages]
+            return orjson.dumps(body)
+
+    def read(self, reply: WireReply, shape: Shape) -> ChatReply:
+        """Check transport status, body error, stop reason and block type, in this order. Raises CallError."""
+        if not 200 <= reply.status < 300:
+            raise self._refused(reply)
+        body = read_body(reply.body)
+        error = reported_error(body)
+        if error is not None:
+            raise call_error(fault_of(error, None, reply.headers), self.clock())
+        if not isinstance(body, dict):
+            raise MalformedBodyError("the body is JSON, but not an object of Chat Completions")
+        choice = read_choice(body, reply, shape.rung)
+        model = body.get("model")
+        return ChatReply(
+            text=choice.text,
+            stop=choice.stop,
+            refusal=choice.refusal,
+            reasoning=choice.reasoning,
+            usage=read_usage(body.get("usage")),
+            model=model if isinstance(model, str) else None,
+            request_id=_request_id(reply.headers, body),
+            rung=shape.rung,
+        )
+
+    def _refused(self, reply: WireReply) -> Exception:
+        if reply.status < 400:
+            return _redirected(reply)
+        try:
+            error = reported_error(read_body(reply.body))
+        except MalformedBodyError:
+            error = None
+        if error is None:
+            error = {"message": reply.body[:2000].decode("utf-8", "replace")}
+        return call_error(fault_of(error, reply.status, reply.headers), self.clock())
+
+
+def _structure(schema: ReplySchema, shape: Shape) -> Mapping[str, object]:
+    """Return the fields that ask for the schema on this rung. On `plain` the prompt alone asks for it."""
+    if shape.rung == "json_schema":
+        strict = {"name": schema.name, "strict": True, "schema": schema.schema}
+        return {"response_format": {"type": "json_schema", "json_schema": strict}}
+    if shape.rung == "tool":
+        function = {"name": schema.name, "parameters": schema.schema}
+        return {
+            "tools": [{"type": "function", "function": function}],
+            "tool_choice": {"type": "function", "function": {"name": schema.name}},
+        }
+    if shape.rung == "json_object":
+        return {"response_format": {"type": "json_object"}}
+    return {}
+
+
+def _redirected(reply: WireReply) -> EndpointError:
+    try:
+        target = urlsplit(reply.headers.get("location", "")).hostname
+    except ValueError:
+        target = None
+    place = f" to {target}" if target and target.isprintable() else ""
+    return EndpointError(
+        f"the judge answered {reply.status}, a redirect{place}; redirects are refused: they could carry the key away",
+        status=reply.status,
+        hint="Name the final address in --judge.",
+    )
+
+
+def _request_id(headers: Mapping[str, str], body: Mapping[str, object]) -> str | None:
+    """Return the provider's id for support questions; anything but a short printable token is dropped."""
+    candidates = [headers.get(name) for name in _REQUEST_ID_HEADERS]
+    for value in (*candidates, body.get("id")):
+        if isinstance(value, str) and 0 < len(value) <= 128 and value.isascii() and value.isprintable():
+            return value
+    return None
