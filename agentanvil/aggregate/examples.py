@@ -66,7 +66,7 @@ def _worst(item: ItemResult, overall: float) -> WorstItem:
         id=item.id,
         overall=overall,
         dimension=dimension.id,
-        score=cell.score,
+        score=float(cell.score),
         evidence=cell.evidence,
         evidence_found=cell.evidence_found,
         reason=cell.reason,

@@ -7,12 +7,13 @@ _MAX_DECIMALS = 6
 
 def plain(value: float) -> str:
     """Return a number in full, whole ones without `.0`."""
-    return str(int(value)) if value.is_integer() else repr(value)
+    whole = int(value)
+    return str(whole) if whole == value else repr(value)
 
 
 def telling(value: float, threshold: float) -> str:
     """Return the value with the fewest decimals, from two on, that still fall on its side of the threshold."""
-    if value.is_integer():
+    if value == int(value):
         return str(int(value))
     for decimals in range(2, _MAX_DECIMALS + 1):
         text = f"{value:.{decimals}f}"

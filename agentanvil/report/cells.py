@@ -37,7 +37,8 @@ def number_cell(value: float | None) -> float | int | str:
     """Return a number for the CSV writer: whole ones without `.0`, others in full, None as an empty cell."""
     if value is None:
         return ""
-    return int(value) if value.is_integer() else value
+    whole = int(value)
+    return whole if whole == value else value
 
 
 def flag_cell(value: bool | None) -> str:

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agentanvil.aggregate import Frame, Summariser
+from agentanvil.report import ReportWriters
+from agentanvil.rubric import Rubric
+from agentanvil.verdict import JudgeError, Scored
+from tests.fakes.graded import NA, Score, grade, item, plan, rubric
+
+NASTY = [
+    pytest.param("\x1b[31mbad\x1b[0m", id="O-F10-ansi"),
+    pytest.param("x\x1by \ufffe \x00 z ]]> & <", id="O-F11"),
+    pytest.param("\uffff \x0b \x0c \x7f \x85", id="other-controls"),
+    pytest.param("a\ud800b", id="lone-surrogate"),
+    pytest.param("\"'<!--&#27;&amp;--> \r\n\t", id="markup"),
+    pytest.param("<![CDATA[x]]>", id="cdata"),
+]
+
+
+def document(
+    folder: Path, of: Rubric, scores: list[tuple[str, Score]], junit: bool | None = None
+) -> ElementTree.Element:
+    shape = plan(of)
+    results, _ = grade(of, [item(shape, i, {"a": score}, name=name) for i, (name, score) in enumerate(scores)])
+    with ReportWriters(folder, Frame.of(of, shape), junit=junit) as writers:
+        for result in results:
+            writers.add(result)
+        writers.finish(Summariser(of, shape, seed=1).finish())
+    return ElementTree.parse(folder / "junit.xml").getroot()
+
+
+def suite(root: ElementTree.Element) -> ElementTree.Element:
+    found = root.find("testsuite")
+    assert found is not None
+    return found
+
+
+def test_counts_and_kinds(tmp_path: Path) -> None:
+    of = rubric("a", gate={"a": 4})
+    root = document(tmp_path, of, [("good", 5), ("bad", Scored(3, ("q",), True, "r")), ("lost", None), ("na", NA)])
+    assert {k: suite(root).get(k) for k in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "4",
+        "failures": "1",
+        "errors": "1",
+        "skipped": "1",
+    }
+    children = {case.get("name"): [child.tag for child in case] for case in root.iter("testcase")}
+    assert children == {"good": [], "bad": ["failure"], "lost": ["error"], "na": ["skipped"]}
+    failure = root.find(".//failure")
+    assert failure is not None
+    assert failure.get("message") == "a 3 is below 4"
+    assert failure.text == "a: 3\n  evidence: q\n  reason: r"
+    error = root.find(".//error")
+    assert error is not None
+    assert (error.get("message"), error.text) == ("a: judge_error: timeout", "no answer within 120 s")
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_strict_xml_whatever_the_judge_wrote(tmp_path: Path, text: str) -> None:
+    of = rubric("a", gate={"a": 4})
+    root = document(tmp_path, of, [(text, Scored(1, (text,), False, text)), ("e", JudgeError("blocked", text))])
+    assert suite(root).get("failures") == "1"
+    assert suite(root).get("errors") == "1"
+    assert len(list(root.iter("testcase"))) == 2
+
+
+def test_legal_text_survives_exactly(tmp_path: Path) -> None:
+    of = rubric("a", gate={"a": 4})
+    text = "tab\t, line\n, return\r, ünï, 🙂, ]]> & < \" '"
+    root = document(tmp_path, of, [(text, Scored(1, (), None, text))])
+    case = root.find(".//testcase")
+    failure = root.find(".//failure")
+    assert case is not None
+    assert failure is not None
+    assert case.get("name") == text
+    assert failure.text == f"a: 1\n  reason: {text}"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=30), st.text(max_size=30))
+def test_any_text_parses(tmp_path_factory: pytest.TempPathFactory, name: str, text: str) -> None:
+    of = rubric("a", gate={"a": 4})
+    root = document(tmp_path_factory.mktemp("run"), of, [(name, Scored(1, (text,), True, text))])
+    assert suite(root).get("failures") == "1"
+
+
+def test_only_where_there_is_a_gate_unless_asked_for(tmp_path: Path) -> None:
+    of = rubric("a")
+    with pytest.raises(FileNotFoundError):
+        document(tmp_path, of, [("x", 1)])
+    root = document(tmp_path, of, [("x", 1), ("y", None)], junit=True)
+    assert (suite(root).get("failures"), suite(root).get("errors")) == ("0", "1")
+
+
+def test_the_lowest_dimension_explains_the_overall(tmp_path: Path) -> None:
+    of = rubric("a", "b", gate={"overall": 4})
+    shape = plan(of)
+    results, summary = grade(of, [item(shape, 0, {"a": 4, "b": Scored(2, ("q",), True, "why")})])
+    with ReportWriters(tmp_path, Frame.of(of, shape)) as writers:
+        writers.add(results[0])
+        writers.finish(summary)
+    text = (tmp_path / "junit.xml").read_text(encoding="utf-8")
+    assert 'message="overall 2 is below 4"' in text
+    assert "b: 2\n  evidence: q\n  reason: why" in text
+    assert "a: 4" not in text
