@@ -109,7 +109,8 @@ _BLOCKED_TEXT = re.compile(
     r"content (?:management |usage )?polic|content filter|safety system|flagged|moderation", re.IGNORECASE
 )
 _MODEL_TEXT = re.compile(
-    r"\b(?:unknown|invalid|no such|not a valid) model\b|\bmodel\b[^.]{0,120}\b(?:does not exist|not found|not a valid|not exist)",
+    r"\b(?:unknown|invalid|no such|not a valid) model\b"
+    r"|\bmodel\b[^.]{0,120}\b(?:does not exist|not found|not a valid|not exist)",
     re.IGNORECASE,
 )
 _KEY_TEXT = re.compile(
