@@ -1,0 +1,153 @@
+"""A client that keeps to limits, told or learned. It sits inside the retry layer: every attempt passes it."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agentanvil.client.base import ChatClient, ChatReply, ChatRequest
+from agentanvil.client.throttle import LimitSettings, Permit, Throttle, estimate_tokens
+from agentanvil.errors import CallError, RateLimitedError
+
+__all__ = ["LimitSettings", "LimitedClient", "LimiterState"]
+
+
+@dataclass(frozen=True, slots=True)
+class LimiterState:
+    """How the limiter stands, for progress lines: `rate` is calls a second, None where calls are not paced."""
+
+    in_flight: int
+    window: int
+    waiting: int
+    rejected: int
+    rate: float | None
+    pause_s: float
+
+
+class LimitedClient:
+    """Holds calls back until the provider may be expected to take them; first come, first served.
+
+    State belongs to one event loop. Raises what `inner` raises, and RateLimitedError without a call while the
+    provider has asked for a longer pause than the settings allow.
+    """
+
+    def __init__(
+        self,
+        inner: ChatClient,
+        settings: LimitSettings,
+        estimate: Callable[[ChatRequest], float] = estimate_tokens,
+        seed: int = 0,
+    ) -> None:
+        self._inner = inner
+        self._throttle = Throttle(settings, estimate, seed)
+        self._in_flight = 0
+        self._waiters: deque[tuple[asyncio.Future[Permit], float]] = deque()
+        self._timer: asyncio.Handle | None = None
+        self._wake_at = 0.0
+
+    def state(self) -> LimiterState:
+        """Return how things stand; call it on the event loop."""
+        now = asyncio.get_running_loop().time()
+        rate = self._throttle.rate(now)
+        return LimiterState(
+            in_flight=self._in_flight,
+            window=self._throttle.slots,
+            waiting=len(self._waiters),
+            rejected=self._throttle.rejected,
+            rate=None if rate == math.inf else rate,
+            pause_s=max(0.0, self._throttle.paused_until - now),
+        )
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        loop = asyncio.get_running_loop()
+        permit = await self._enter(loop, self._throttle.weigh(request))
+        try:
+            reply = await self._inner.complete(request)
+            self._throttle.answered(permit, reply, self._in_flight, loop.time())
+        except CallError as error:
+            self._throttle.failed(permit, error, self._in_flight, loop.time())
+            raise
+        finally:
+            self._leave(loop)
+        return reply
+
+    def fingerprint(self, request: ChatRequest) -> bytes:
+        return self._inner.fingerprint(request)
+
+    async def confirm(self, request: ChatRequest, reply: ChatReply) -> None:
+        await self._inner.confirm(request, reply)
+
+    async def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        await self._inner.close()
+
+    async def _enter(self, loop: asyncio.AbstractEventLoop, weight: float) -> Permit:
+        now = loop.time()
+        if not self._waiters and self._in_flight < self._throttle.slots and self._throttle.ready_at(now, weight) <= now:
+            return self._grant(now, weight)
+        closed_s = self._throttle.closed_for(now)
+        if closed_s is not None:
+            raise _closed(closed_s)
+        future: asyncio.Future[Permit] = loop.create_future()
+        self._waiters.append((future, weight))
+        if len(self._waiters) == 1:
+            self._admit(loop)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                self._leave(loop)
+            raise
+
+    def _grant(self, now: float, weight: float) -> Permit:
+        self._in_flight += 1
+        return self._throttle.grant(now, weight, self._in_flight)
+
+    def _leave(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._in_flight -= 1
+        if self._waiters:
+            self._admit(loop)
+
+    def _admit(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Let the head of the queue go, as many as may; set one timer for the next where time is the reason."""
+        now = loop.time()
+        closed_s = self._throttle.closed_for(now)
+        while self._waiters:
+            future, weight = self._waiters[0]
+            if future.done():
+                self._waiters.popleft()
+                continue
+            if closed_s is not None:
+                self._waiters.popleft()
+                future.set_exception(_closed(closed_s))
+                continue
+            if self._in_flight >= self._throttle.slots:
+                return
+            at = self._throttle.ready_at(now, weight)
+            if at > now:
+                self._wake(loop, at)
+                return
+            self._waiters.popleft()
+            future.set_result(self._grant(now, weight))
+
+    def _wake(self, loop: asyncio.AbstractEventLoop, at: float) -> None:
+        if self._timer is not None:
+            if self._wake_at <= at:
+                return
+            self._timer.cancel()
+        self._wake_at = at
+        self._timer = loop.call_at(at, self._on_timer, loop)
+
+    def _on_timer(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._timer = None
+        self._admit(loop)
+
+
+def _closed(seconds: float) -> RateLimitedError:
+    return RateLimitedError(
+        f"the provider asked for a pause that has {seconds:.0f} s to go", retry_after=seconds, status=429
+    )
