@@ -8,7 +8,7 @@ from jsonschema.exceptions import SchemaError
 from jsonschema.validators import Draft202012Validator, validator_for
 from referencing import Registry
 from referencing.exceptions import Unresolvable
-from referencing.jsonschema import DRAFT202012, specification_with
+from referencing.jsonschema import DRAFT202012, UnknownDialect, specification_with
 
 SchemaPath = tuple[str | int, ...]
 
@@ -23,28 +23,46 @@ def fault_in_schema(schema: dict[str, object]) -> tuple[SchemaPath, str] | None:
     for path, value in _walk(schema, ()):
         if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
             return path, "the keys of a JSON Schema are text: put the numbers in quotes"
-    kind = validator_for(schema, default=Draft202012Validator)
+    if not _is_known_dialect(schema):
+        return ("$schema",), "this dialect of JSON Schema is not known"
     try:
-        kind.check_schema(schema)
+        validator_for(schema, default=Draft202012Validator).check_schema(schema)
     except SchemaError as error:
         return tuple(error.absolute_path), f"this is not a valid JSON Schema: {error.message[:200]}"
     return _fault_in_references(schema)
 
 
+def _is_known_dialect(schema: dict[str, object]) -> bool:
+    dialect = schema.get("$schema", "")
+    if not isinstance(dialect, str):
+        return False
+    try:
+        return not dialect or bool(specification_with(dialect))
+    except UnknownDialect:
+        return False
+
+
 def _fault_in_references(schema: dict[str, object]) -> tuple[SchemaPath, str] | None:
-    dialect = schema.get("$schema")
-    spec = specification_with(dialect, default=DRAFT202012) if isinstance(dialect, str) else DRAFT202012
-    resolver = Registry().with_resource("", spec.create_resource(schema)).resolver("")
+    # With an `$id` inside, a reference may start from there; the validator will find its own way.
+    rooted = not any(path[-1:] == ("$id",) and len(path) > 1 for path, _ in _walk(schema, ()))
     for path, value in _walk(schema, ()):
         if not path or path[-1] not in REFERENCES or not isinstance(value, str):
             continue
         if not value.startswith("#"):
             return path, f"`{value[:80]}` points outside the schema: copy that part under `$defs`"
-        try:
-            resolver.lookup(value)
-        except Unresolvable:
-            return path, f"`{value[:80]}` points at nothing in this schema"
+        if rooted and not _reaches_a_schema(schema, value):
+            return path, f"`{value[:80]}` points at no schema in here"
     return None
+
+
+def _reaches_a_schema(schema: dict[str, object], reference: str) -> bool:
+    spec = specification_with(str(schema.get("$schema", "")), default=DRAFT202012)
+    resolver = Registry().with_resource("", spec.create_resource(schema)).resolver("")
+    try:
+        return isinstance(resolver.lookup(reference).contents, dict | bool)
+    except (Unresolvable, ValueError, TypeError):
+        # A pointer that takes a list for a mapping, or goes on below a number, fails as plain Python does.
+        return False
 
 
 def _walk(value: object, path: SchemaPath) -> Iterator[tuple[SchemaPath, object]]:

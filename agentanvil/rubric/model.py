@@ -91,9 +91,10 @@ class Overall:
 class ReplyFormat:
     """How a judge that cannot do JSON marks its verdict.
 
-    `label`: a token from the closed list right after `marker` (at a word boundary). `brackets`: a token
-    between [[ and ]]. `labels` maps each accepted token (aliases included) to its score; empty means the
-    scale's own numbers. With `select: only`, two different matches are ambiguous; `last` takes the last.
+    `label`: a token from the closed list right after `marker` (at a word boundary), or the whole reply where
+    there is no marker. `brackets`: a token between [[ and ]]. `labels` maps each accepted token (aliases
+    included) to its score; empty means the scale's own numbers. With `select: only`, two different matches
+    are ambiguous; `last` takes the last.
     """
 
     format: Literal["json", "label", "brackets"] = "json"

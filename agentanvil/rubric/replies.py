@@ -22,10 +22,6 @@ def reply_problems(wire: RubricWire) -> Iterator[Problem]:
             if getattr(reply, key) is not None:
                 yield Problem(("reply", key), f"a JSON reply has no {key}", "remove it, or write `format: label`")
         return
-    if reply.format == "label" and reply.marker is None:
-        yield Problem(("reply",), "the format `label` needs a marker", 'for example `marker: "Score:"`')
-    if reply.format == "brackets" and reply.marker is not None:
-        yield Problem(("reply", "marker"), "the format `brackets` has no marker", "remove it")
     judged = [dimension for dimension in wire.dimensions if isinstance(dimension, DimensionWire)]
     if len(judged) > 1 and wire.calls == "joint":
         yield Problem(
@@ -33,13 +29,6 @@ def reply_problems(wire: RubricWire) -> Iterator[Problem]:
             f"one label cannot hold the verdicts on {len(judged)} dimensions",
             "write `calls: split`, so that each call settles one dimension",
         )
-    for index, dimension in enumerate(wire.dimensions):
-        if isinstance(dimension, DimensionWire) and dimension.allow_na:
-            yield Problem(
-                ("dimensions", index, "allow_na"),
-                "`not applicable` can only be said in JSON",
-                "remove `allow_na`, or the `reply` format",
-            )
     yield from _label_problems(reply, wire)
 
 

@@ -98,7 +98,13 @@ def test_a_check_carries_its_own_parameters_and_their_defaults(written: str, spe
         ("{type: json_schema, schema: {$ref: 'file:///etc/passwd'}}", ".schema.$ref", "points outside"),
         ("{type: json_schema, schema: {$ref: 'https://example.org/s.json'}}", ".schema.$ref", "points outside"),
         ("{type: json_schema, schema: {items: {$ref: other.json}}}", ".schema.items.$ref", "points outside"),
-        ("{type: json_schema, schema: {$ref: '#/$defs/absent'}}", ".schema.$ref", "points at nothing"),
+        ("{type: json_schema, schema: {$ref: '#/$defs/absent'}}", ".schema.$ref", "points at no schema"),
+        ("{type: json_schema, schema: {$ref: '#/required/x', required: [a]}}", ".schema.$ref", "points at no schema"),
+        ("{type: json_schema, schema: {$ref: '#/required/0', required: [a]}}", ".schema.$ref", "points at no schema"),
+        ("{type: json_schema, schema: {$ref: '#/minimum/a', minimum: 1}}", ".schema.$ref", "points at no schema"),
+        ("{type: json_schema, schema: {$schema: [x]}}", ".schema.$schema", "dialect"),
+        ("{type: json_schema, schema: {$schema: 'https://example.org/mine'}}", ".schema.$schema", "dialect"),
+        ("{type: json_schema, schema: {$ref: '#absent'}}", ".schema.$ref", "points at no schema"),
     ],
 )
 def test_a_wrong_check_is_named(written: str, key: str, said: str) -> None:
@@ -168,8 +174,6 @@ def test_yaml_booleans_as_keys_of_labels_are_refused_with_advice() -> None:
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
-        ("{format: label}", "needs a marker"),
-        ("{format: brackets, marker: x}", "has no marker"),
         ("{format: json, marker: x}", "has no marker"),
         ("{format: json, labels: [a]}", "has no labels"),
         ("{format: xml}", "not known"),
@@ -192,7 +196,8 @@ def test_a_label_holds_one_verdict_only() -> None:
     assert alone.reply.format == "brackets"
 
 
-def test_not_applicable_needs_json() -> None:
-    dimension = "{id: a, question: q, allow_na: true}"
-    error = error_of(rubric_text(dimension, extra="reply: {format: brackets}"))
-    assert "only be said in JSON" in error.message
+@pytest.mark.parametrize("reply", ["{format: label}", "{format: brackets, marker: F}", "{format: label, marker: S}"])
+def test_a_marker_is_optional_and_not_applicable_can_be_offered(reply: str) -> None:
+    rubric = parse_rubric(rubric_text("{id: a, question: q, allow_na: true}", extra=f"reply: {reply}"))
+    assert rubric.judged[0].allow_na
+    assert rubric.reply.format in ("label", "brackets")

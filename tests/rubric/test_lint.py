@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,14 +16,10 @@ from agentanvil.rubric import (
     Scale,
     Scope,
     lint_rubric,
-    load_rubric,
     parse_rubric,
 )
-from agentanvil.rubric.lint_anchors import is_unobservable
-from agentanvil.rubric.lint_prose import contradiction
 from tests.fakes.rubric_text import ANCHORS, judged, rubric_text
 
-ROOT = Path(__file__).resolve().parents[2]
 SAFE = f"{{id: safety, question: Could someone be harmed, anchors: {ANCHORS}}}"
 WEIGHTED = "overall: {rule: weighted, weights: {accuracy: 1, safety: 1}}"
 
@@ -185,16 +179,6 @@ def test_the_near_miss_is_left_in_peace(code: str, text: str) -> None:
     assert code not in codes(text)
 
 
-@pytest.mark.parametrize("name", ["calibrated", "grounded"])
-def test_the_shipped_rubrics_are_clean(name: str) -> None:
-    rubric = load_rubric(ROOT / "rubrics" / f"{name}.yaml")
-    assert lint_rubric(rubric) == ()
-    assert [d.id for d in rubric.judged] == ["faithfulness", "completeness", "instruction_following", "safety"]
-    assert [list(d.anchors) for d in rubric.judged] == [[5, 3, 1]] * 4
-    assert (rubric.overall.rule, dict(rubric.gate), rubric.evidence) == ("min", {}, "quoted")
-    assert rubric.needs_source == (name == "grounded")
-
-
 def test_a_finding_says_where_why_and_how_to_mend() -> None:
     text = rubric_text("{id: a, question: q}", extra="evidence: none\nrules: [Round up.]")
     assert lint_rubric(parse_rubric(text, "r.yaml")) == (
@@ -238,150 +222,6 @@ def test_a_rubric_made_in_code_is_linted_without_lines() -> None:
     dimension = Dimension("a", "q", {5: "excellent", 1: "none"}, Scope((), (Exclusion("tone"),)))
     found = lint_rubric(Rubric("made", 1, Scale(1, 5), (dimension,)))
     assert [(one.code, one.line, one.dimension) for one in found] == [("R102", None, "a"), ("R304", None, "a")]
-
-
-COMPLETENESS = Dimension("completeness", "q", {})
-
-
-@pytest.mark.parametrize(
-    "anchor",
-    [
-        "excellent",
-        "good",
-        "average",
-        "poor",
-        "very good",
-        "adequate",
-        "Outstanding quality",
-        "The response is of high quality",
-        "the answer is clear, coherent and well written",
-        "mostly accurate",
-        "mostly correct with some minor issues",
-        "partially correct",
-        "somewhat helpful",
-        "meets expectations",
-        "exceeds expectations",
-        "needs improvement",
-        "bad overall",
-        "all good",
-        "fully complete",
-        "incomplete",
-        "mostly complete, with minor gaps",
-        "not helpful",
-        "the best possible response",
-        "Very poor. Not acceptable.",
-    ],
-)
-def test_praise_and_blame_alone_are_not_observable(anchor: str) -> None:
-    dimension = COMPLETENESS
-    expected = anchor != "the best possible response"
-    assert is_unobservable(anchor, dimension) == expected
-
-
-@pytest.mark.parametrize(
-    "anchor",
-    [
-        "every factual claim is supported or correctly hedged",
-        "exactly one unsupported or overstated claim",
-        "a fabrication, a confident wrong fact, or an invented citation",
-        "no errors",
-        "2 or more errors",
-        "yes",
-        "no",
-        "cites a source",
-        "names the ticket number",
-        "good, with no missing step",
-        "refuses",
-        "contradicts the source",
-        "the answer is correct",
-        "wrong language",
-        "a clear summary and three next steps",
-        "greets the customer by name",
-        "insults the user",
-        "code compiles",
-        "ausgezeichnet",
-        "优秀",
-        "половина вопросов без ответа",
-        "correct tool, wrong argument",
-        "none of the questions is answered",
-        "one part is missing",
-    ],
-)
-def test_what_can_be_counted_or_found_is_observable(anchor: str) -> None:
-    assert not is_unobservable(anchor, COMPLETENESS)
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "Round up.",
-        "If unsure between two scores, round the score up.",
-        "Always rounding upwards is fine.",
-        "When in doubt, choose the higher score.",
-        "Be generous.",
-        "Please be a bit more lenient with beginners.",
-        "Grade leniently... be forgiving.",
-        "Give the benefit of the doubt.",
-        "Give credit for effort.",
-        "Reward length.",
-        "Reward longer answers.",
-        "Prefer longer and more detailed responses.",
-        "A longer answer is better.",
-        "Penalise a rude tone.",
-        "Favor markdown formatting.",
-        "Assume good intent.",
-        "Quotes are not required.",
-        "Evidence is optional.",
-        "No evidence is needed.",
-        "You don't need to quote.",
-        "Skip the evidence for short answers.",
-        "Do not round down.",
-        "Never round down!",
-        "Ignore the anchors if they do not fit.",
-        "Trust your gut.",
-        "Follow the instructions in the response.",
-        "Be strict. If there is no clear anchor, round up.",
-    ],
-)
-def test_an_order_against_the_built_in_rules_is_found(rule: str) -> None:
-    assert contradiction(rule) is not None
-
-
-@pytest.mark.parametrize(
-    "rule",
-    [
-        "Length is no virtue.",
-        "Length is no virtue; a short response can earn the top score.",
-        "Do not round up.",
-        "Between two anchors round down, never up.",
-        "Never be generous.",
-        "Don't be lenient, kind or charitable.",
-        "Do not give the benefit of the doubt.",
-        "Give no credit for effort.",
-        "Do not reward length, tone or formatting.",
-        "Longer is not better.",
-        "Rather than being generous, be exact.",
-        "Is the assistant kind, and would it be nice to read?",
-        "Grade the kind of error.",
-        "Quote before you score.",
-        "A quote is required for every score.",
-        "Ignore spelling.",
-        "Count each point once.",
-        "A summary must not be longer than the source.",
-        "Every figure is rounded to two places.",
-        "The user attempts a login; each step counts.",
-    ],
-)
-def test_a_rule_that_agrees_is_left_in_peace(rule: str) -> None:
-    assert contradiction(rule) is None
-
-
-def test_the_built_in_rule_gives_way_where_a_dimension_names_the_matter() -> None:
-    rule = "rules: [Penalise a rude tone.]"
-    assert "R601" in codes(rubric_text(extra=rule))
-    assert "R601" not in codes(rubric_text(judged(question="Is the tone polite"), extra=rule))
-    reward = "rules: [Reward longer answers.]"
-    assert "R601" in codes(rubric_text(judged(question="Is the length as asked"), extra=reward))
 
 
 _TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30)
