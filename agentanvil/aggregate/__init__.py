@@ -18,6 +18,7 @@ from agentanvil.aggregate.summary import (
     Straddle,
     Summary,
     Usage,
+    WideItem,
     WorstItem,
 )
 from agentanvil.plan import UNORDERED
@@ -45,6 +46,7 @@ __all__ = [
     "Summariser",
     "Summary",
     "Usage",
+    "WideItem",
     "WorstItem",
     "lowest_dimension",
     "reduce_item",

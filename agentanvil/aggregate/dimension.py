@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 
 from agentanvil.aggregate.agreement import AgreementTally
+from agentanvil.aggregate.examples import WidestItems
 from agentanvil.aggregate.frame import Frame, FrameDimension
 from agentanvil.aggregate.item import DimensionResult, ItemResult
 from agentanvil.aggregate.scores import ScoreTally
@@ -31,6 +32,7 @@ class DimensionTally:
         self._mixed = 0
         self._examples: defaultdict[Straddled, list[tuple[int, str]]] = defaultdict(list)
         self._straddles: Counter[Straddled] = Counter()
+        self._widest = WidestItems()
         self._agreement = AgreementTally(frame.scale)
 
     @property
@@ -67,6 +69,7 @@ class DimensionTally:
         if spread is not None:
             self._scores.add(spread.mean, spread.scores)
             self._mixed += inapplicable
+            self._widest.add(item, spread)
             for pair in spread.straddles:
                 self._straddles[pair] += 1
                 self._examples[pair] = sorted([*self._examples[pair], (item.index, item.id)])[:_EXAMPLES]
@@ -97,6 +100,7 @@ class DimensionTally:
                 Straddle(below, above, n, tuple(example for _, example in self._examples[below, above]))
                 for (below, above), n in sorted(self._straddles.items())
             ),
+            widest=self._widest.items,
             mixed=self._mixed,
             pass_rate=pass_rate,
             pass_interval=pass_interval,

@@ -1,12 +1,47 @@
-"""The few items that a summary names: the worst, and those that lack a verdict."""
+"""The few items that a summary names: the worst, those that lack a verdict, and those the repeats disagree on."""
 
 from __future__ import annotations
 
 from agentanvil.aggregate.item import DimensionResult, ItemResult
-from agentanvil.aggregate.summary import MissingItem, WorstItem
+from agentanvil.aggregate.spread import Spread
+from agentanvil.aggregate.summary import MissingItem, WideItem, WorstItem
 from agentanvil.verdict import Scored
 
 _KEPT = 5
+_WIDEST = 3
+
+
+class WidestItems:
+    """Keeps the items whose repeats have the largest standard deviation; of equals, the earlier rows."""
+
+    def __init__(self) -> None:
+        self._kept: list[WideItem] = []
+
+    @property
+    def items(self) -> tuple[WideItem, ...]:
+        """Widest first."""
+        return tuple(self._kept)
+
+    def add(self, item: ItemResult, spread: Spread) -> None:
+        """Consider one item whose repeats are not all equal."""
+        width = spread.population_sd
+        if not width or (len(self._kept) == _WIDEST and width < self._kept[-1].population_sd):
+            return
+        self._kept.append(
+            WideItem(
+                index=item.index,
+                id=item.id,
+                scores=tuple([float(score) for score in spread.scores]),
+                mean=spread.mean,
+                population_sd=width,
+                sample_sd=spread.sample_sd,
+                range=float(spread.range),
+                modal_agreement=spread.modal_agreement,
+                straddles=spread.straddles,
+            )
+        )
+        self._kept.sort(key=lambda kept: (-kept.population_sd, kept.index))
+        del self._kept[_WIDEST:]
 
 
 class Examples:

@@ -80,6 +80,21 @@ class Straddle:
 
 
 @dataclass(frozen=True, slots=True)
+class WideItem:
+    """One of the items whose repeats lie furthest apart; `scores` ascend."""
+
+    index: int
+    id: str
+    scores: tuple[float, ...]
+    mean: float
+    population_sd: float
+    sample_sd: float | None
+    range: float
+    modal_agreement: float | None
+    straddles: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ScoreSummary:
     """What the overall and every dimension share.
 
@@ -113,7 +128,8 @@ class DimensionSummary(ScoreSummary):
     """One dimension; `states` counts cells, and `codes` the reasons for missing ones by state.
 
     `evidence_found` is the share of verdicts whose quotes all occur in the judged text, among those that were
-    looked up; `no_evidence` counts verdicts that came without any. `mixed` counts items on which some repeats
+    looked up; `no_evidence` counts verdicts that came without any. `widest` names the items whose repeats
+    disagree most. `mixed` counts items on which some repeats
     scored and others said `not applicable`. `pass_rate` is there for checks.
     """
 
@@ -123,6 +139,7 @@ class DimensionSummary(ScoreSummary):
     no_evidence: int
     flags: Mapping[str, int]
     straddled: tuple[Straddle, ...]
+    widest: tuple[WideItem, ...]
     mixed: int
     pass_rate: Estimate | None
     pass_interval: Interval | None

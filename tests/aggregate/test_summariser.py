@@ -123,6 +123,20 @@ def test_straddled_anchors_name_the_two_earliest_items() -> None:
     assert table == {(1, 3): (3, ("item-1", "item-2")), (3, 5): (2, ("item-1", "item-3"))}
 
 
+def test_the_items_that_repeats_disagree_on_most() -> None:
+    of = rubric("a")
+    _, summary = grade(of, columns(of, 2, a=[[4, 4], [4, 5], [5, 1], [3, 2], [2, 4], [1, 5], [3, None]]), 2)
+    widest = summary.dimensions[0].widest
+    assert [(w.id, w.scores, w.population_sd, w.range) for w in widest] == [
+        ("item-2", (1, 5), 2, 4),
+        ("item-5", (1, 5), 2, 4),
+        ("item-4", (2, 4), 1, 2),
+    ]
+    assert widest[0].straddles == ((1, 3), (3, 5))
+    assert widest[0].sample_sd == pytest.approx(math.sqrt(8))
+    assert widest[0].modal_agreement == 0.5
+
+
 def test_a_deterministic_judge_is_called_so() -> None:
     of = rubric("a", "b")
     _, same = grade(of, columns(of, 2, a=[[4, 4], [2, 2]], b=[[1, 1], [5, 5]]), 2)
