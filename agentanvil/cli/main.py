@@ -51,7 +51,6 @@ def _write_report(error: Exception) -> Path:
     frames = "".join(traceback.format_tb(error.__traceback__))
     handle, name = tempfile.mkstemp(prefix="anvil-crash-", suffix=".txt")
     with os.fdopen(handle, "w", encoding="utf-8") as file:
-        file.write(
-            f"anvil {__version__}\npython {sys.version}\nplatform {platform.platform()}\n\n{frames}{type(error).__name__}\n"
-        )
+        file.write(f"anvil {__version__}\npython {sys.version}\nplatform {platform.platform()}\n\n")
+        file.write(f"{frames}{type(error).__name__}\n")
     return Path(name)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from agentanvil.client.base import ChatClient, ChatReply, ChatRequest
 from agentanvil.client.throttle import LimitSettings, Permit, Throttle, estimate_tokens
-from agentanvil.errors import CallError, RateLimitedError
+from agentanvil.errors import BudgetReachedError, CallError, RateLimitedError
 
 __all__ = ["LimitSettings", "LimitedClient", "LimiterState"]
 
@@ -47,6 +47,17 @@ class LimitedClient:
         self._waiters: deque[tuple[asyncio.Future[Permit], float]] = deque()
         self._timer: asyncio.Handle | None = None
         self._wake_at = 0.0
+
+    def drain(self) -> None:
+        """Let what is in flight finish and nothing else leave: calls that wait, now or later, are given up.
+
+        They raise BudgetReachedError, as a run that ends early does.
+        """
+        self._draining = True
+        while self._waiters:
+            future, _ = self._waiters.popleft()
+            if not future.done():
+                future.set_exception(_ended())
 
     def state(self) -> LimiterState:
         """Return how things stand; call it on the event loop."""
@@ -151,3 +162,7 @@ def _closed(seconds: float) -> RateLimitedError:
     return RateLimitedError(
         f"the provider asked for a pause that has {seconds:.0f} s to go", retry_after=seconds, status=429
     )
+
+
+def _ended() -> BudgetReachedError:
+    return BudgetReachedError("the run is ending; this call was not sent")

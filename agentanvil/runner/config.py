@@ -10,20 +10,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agentanvil.client.prices import PriceTable
 from agentanvil.errors import ConfigError, RubricError, UsageError, Where
 from agentanvil.rubric.yaml_text import YamlText, read_yaml
 from agentanvil.runner.settings import GradeSettings, JudgeSettings
 
 CONFIG_FILE = "anvil.yaml"
-
-
-class PriceWire(BaseModel):
-    """US dollars per million tokens."""
-
-    model_config = ConfigDict(strict=False, extra="forbid", allow_inf_nan=False)
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-    cached_input: float | None = Field(default=None, ge=0)
 
 
 class ConfigWire(BaseModel):
@@ -50,7 +42,7 @@ class ConfigWire(BaseModel):
     api_key_env: str | None = None
     allow_http: bool | None = None
     map: dict[str, str] = Field(default_factory=dict)
-    prices: dict[str, PriceWire] = Field(default_factory=dict)
+    prices: dict[str, Any] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +51,7 @@ class Config:
 
     values: Mapping[str, Any] = field(default_factory=dict)
     mapping: tuple[str, ...] = ()
-    prices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    prices: PriceTable = field(default_factory=lambda: PriceTable({}))
 
 
 def load_config(path: Path | None = None) -> Config:
@@ -97,8 +89,8 @@ def _checked(document: YamlText) -> Config:
         for name in ConfigWire.model_fields
         if name not in {"map", "prices"} and (value := getattr(wire, name)) is not None
     }
-    prices = {model: price.model_dump(exclude_none=True) for model, price in wire.prices.items()}
-    return Config(values, tuple(f"{target}={source}" for target, source in wire.map.items()), prices)
+    mapping = tuple(f"{target}={source}" for target, source in wire.map.items())
+    return Config(values, mapping, PriceTable.read(wire.prices, document.file))
 
 
 def _config_error(error: ValidationError, document: YamlText) -> ConfigError:

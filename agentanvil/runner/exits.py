@@ -5,7 +5,9 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Literal
 
-Ending = Literal["complete", "budget", "interrupted", "stopped"]
+from agentanvil.aggregate import Summary
+
+Ending = Literal["complete", "budget", "interrupted", "stopped", "running"]
 
 
 class Exit(IntEnum):
@@ -20,16 +22,17 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-def exit_code(ending: Ending, gate_failed: bool, coverage: float, min_coverage: float) -> Exit:
-    """Decide on a finished, stopped or interrupted run.
+def run_exit(ending: Ending, summary: Summary, min_coverage: float) -> Exit:
+    """Decide on a run by how its last sitting ended (`running`: it was killed) and what its summary says.
 
     An interruption says nothing about the gate. A failed gate stays failed however many verdicts are missing,
     because more verdicts cannot mend it; so it comes before missing verdicts.
     """
     if ending == "interrupted":
         return Exit.INTERRUPTED
-    if gate_failed:
+    if summary.gate.verdict == "fail":
         return Exit.GATE_FAILED
-    if ending != "complete" or coverage < min_coverage:
+    share = summary.coverage.share
+    if ending in {"budget", "stopped"} or (share is not None and share < min_coverage):
         return Exit.MISSING
     return Exit.OK

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ import orjson
 from filelock import FileLock, Timeout
 
 from agentanvil.errors import RunFolderError, Where
+from agentanvil.report import AtomicText
 
 MANIFEST = "manifest.json"
 JOURNAL = "journal.jsonl"
@@ -43,7 +42,7 @@ class Identity:
 class RunFolder:
     """Exclusive use of one run folder, for as long as the context lasts.
 
-    A folder that this session made is removed again by `discard`.
+    A folder that this session made in vain is removed again by `discard_unbegun`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -80,11 +79,20 @@ class RunFolder:
         self._lock.release()
         (self.path / _LOCK).unlink(missing_ok=True)
 
-    def discard(self) -> None:
-        """Remove the folder if this session made it: a run that never began leaves nothing behind."""
-        if not self._existed:
-            self._lock.release()
-            shutil.rmtree(self.path, ignore_errors=True)
+    def discard_unbegun(self) -> None:
+        """Remove the folder if this session made it and no outcome was journaled: it leaves nothing behind."""
+        if self._existed or _outcomes(self.journal):
+            return
+        self._lock.release()
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def _outcomes(journal: Path) -> bool:
+    if not journal.exists():
+        return False
+    with journal.open("rb") as file:
+        file.readline()
+        return bool(file.readline())
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
@@ -103,15 +111,12 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 def write_manifest(folder: Path, manifest: Mapping[str, object]) -> None:
     """Replace the manifest in one step, so that a reader never sees half of it."""
-    data = orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    handle, name = tempfile.mkstemp(prefix=".manifest-", dir=folder)
+    file = AtomicText(folder / MANIFEST)
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(name).replace(folder / MANIFEST)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+        file.write(orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+        file.commit()
+    finally:
+        file.discard()
 
 
 def refuse_other_run(folder: Path, manifest: Mapping[str, Any], identity: Identity) -> None:

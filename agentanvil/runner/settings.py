@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from agentanvil.client.prices import PriceTable
 from agentanvil.errors import UsageError
 
 Mode = Literal["absolute"]
@@ -23,8 +23,8 @@ class JudgeSettings:
 
     `temperature` and `max_tokens` are None unless the user set them: a refused default may be dropped, a
     refused wish may not. `rpm` and `tpm` are per minute, `timeout` is seconds for one attempt in all,
-    `max_cost` is US dollars. `cache` is None for the default place, `off`, or a path. `prices` maps model →
-    US dollars per million tokens by kind.
+    `max_cost` is US dollars. `cache` is None for the default place, `off`, or a path. `prices` are those of
+    anvil.yaml.
     """
 
     judge: str | None = None
@@ -41,7 +41,7 @@ class JudgeSettings:
     cache: str | None = None
     api_key_env: str | None = None
     allow_http: bool = False
-    prices: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    prices: PriceTable = field(default_factory=lambda: PriceTable({}))
 
     def __post_init__(self) -> None:
         """Raise UsageError for a number that cannot be meant."""

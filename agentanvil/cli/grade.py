@@ -1,0 +1,106 @@
+"""`anvil grade`: the main job."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import orjson
+import typer
+
+from agentanvil.cli.options import (
+    AllowHttpOption,
+    CacheOption,
+    JudgeOption,
+    KeyOption,
+    MapOption,
+    MaxTokensOption,
+    RubricOption,
+    SeedOption,
+    TemperatureOption,
+    TimeoutOption,
+    parse_format,
+)
+from agentanvil.cli.progress import Progress
+from agentanvil.cli.summary import console, print_summary
+from agentanvil.report import summary_json
+from agentanvil.runner.config import grade_settings, load_config
+from agentanvil.runner.estimate import Estimate, as_dict, estimate
+from agentanvil.runner.exits import Exit
+from agentanvil.runner.grade import GradeResult, grade
+from agentanvil.runner.job import Surroundings
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command("grade")
+def command(
+    ctx: typer.Context,
+    data: Annotated[str, typer.Argument(metavar="DATA", help="JSONL or CSV with the rows; - for standard input.")],
+    rubric: RubricOption = None,
+    judge: JudgeOption = None,
+    repeats: Annotated[int | None, typer.Option("--repeats", metavar="N", help="Ask each question N times.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="RUN", help="The run folder.")] = None,
+    map_: MapOption = None,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="Only the first N rows.")] = None,
+    concurrency: Annotated[int | None, typer.Option("--concurrency", metavar="N", help="Calls at once.")] = None,
+    rpm: Annotated[float | None, typer.Option("--rpm", help="Requests a minute that the provider allows.")] = None,
+    tpm: Annotated[float | None, typer.Option("--tpm", help="Tokens a minute that the provider allows.")] = None,
+    timeout: TimeoutOption = None,
+    max_attempts: Annotated[int | None, typer.Option("--max-attempts", help="Wire attempts for one call.")] = None,
+    max_calls: Annotated[int | None, typer.Option("--max-calls", help="Stop after so many wire attempts.")] = None,
+    max_cost: Annotated[float | None, typer.Option("--max-cost", metavar="USD", help="Stop at this cost.")] = None,
+    min_coverage: Annotated[
+        float | None, typer.Option("--min-coverage", metavar="SHARE", help="Share of verdicts that must be there.")
+    ] = None,
+    cache: CacheOption = None,
+    seed: SeedOption = None,
+    temperature: TemperatureOption = None,
+    max_tokens: MaxTokensOption = None,
+    api_key_env: KeyOption = None,
+    allow_http: AllowHttpOption = None,
+    dry_run_: Annotated[bool, typer.Option("--dry-run", help="Print calls, tokens and cost; ask nothing.")] = False,
+    format_: Annotated[
+        str | None, typer.Option("--format", metavar="table|json", help="json prints the summary to standard output.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Errors only.")] = False,
+) -> None:
+    """Grade the rows of DATA against a rubric through a judge; run the same command again to resume."""
+    output = parse_format(format_, ("table", "json"))
+    flags = {name.rstrip("_"): value for name, value in ctx.params.items()}
+    settings = grade_settings(data, flags, load_config())
+    around = Surroundings(os.environ, sys.stdin.buffer)
+    progress = Progress(quiet=quiet)
+    if settings.dry_run:
+        _show_estimate(estimate(settings, around), output)
+        return
+    result = grade(settings, around, progress)
+    _show(result, output, quiet=quiet)
+    raise typer.Exit(int(result.exit))
+
+
+def _show(result: GradeResult, output: str, *, quiet: bool) -> None:
+    if output == "json":
+        sys.stdout.buffer.write(summary_json(result.summary))
+        sys.stdout.buffer.flush()
+    elif not quiet:
+        print_summary(console(), result.summary, result.tally, str(result.folder))
+    if result.problem is not None:
+        typer.echo(f"error: {result.problem}", err=True)
+    if result.exit is Exit.MISSING:
+        typer.echo("verdicts are missing; the same command resumes this run and asks only for those", err=True)
+    if result.exit is Exit.INTERRUPTED:
+        typer.echo("interrupted; the same command resumes this run", err=True)
+
+
+def _show_estimate(found: Estimate, output: str) -> None:
+    if output == "json":
+        sys.stdout.buffer.write(orjson.dumps(as_dict(found), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+        sys.stdout.buffer.flush()
+        return
+    cost = "unknown (give prices in anvil.yaml)" if found.cost_usd is None else f"${found.cost_usd:.4f}"
+    typer.echo(f"rows {found.rows}, judge calls {found.calls}, done before {found.done_before}")
+    typer.echo(f"about {found.input_tokens:,} tokens in, {found.output_tokens:,} out; cost {cost}")
+    typer.echo("nothing was sent", err=True)

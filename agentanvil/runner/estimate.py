@@ -1,0 +1,64 @@
+"""`--dry-run`: what a run would ask and cost, without asking. Nothing is sent and nothing is written."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from agentanvil.client.base import Usage
+from agentanvil.engine import read_index
+from agentanvil.plan import Task
+from agentanvil.prompt import PromptRenderer, estimate_tokens
+from agentanvil.runner.folder import JOURNAL
+from agentanvil.runner.grade import pending
+from agentanvil.runner.job import Job, Surroundings, prepare
+from agentanvil.runner.settings import GradeSettings
+
+OUTPUT_TOKENS_PER_DIMENSION = 60
+"""A short quote, a sentence, a number and their JSON; measured on the demo rows with several judges."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """`calls` are judge calls still open; tokens are estimated (no tokenizer is used); `cost_usd` None: unknown."""
+
+    rows: int
+    calls: int
+    done_before: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+
+
+def estimate(settings: GradeSettings, around: Surroundings) -> Estimate:
+    """Read everything as `grade` would and add up its calls. Raises InputError as `grade` does."""
+    with prepare(settings, around) as job:
+        return _estimate(job)
+
+
+def as_dict(found: Estimate) -> dict[str, int | float | None]:
+    """Return the estimate as JSON data."""
+    return asdict(found)
+
+
+def _estimate(job: Job) -> Estimate:
+    index = read_index(job.folder / JOURNAL, job.plan, job.rows, job.fingerprint)
+    renderer = PromptRenderer(job.rubric, job.plan.calls)
+    system = {name: estimate_tokens(template.system) for name, template in renderer.templates.items()}
+    calls = tokens_in = tokens_out = 0
+    for task in pending(job, index):
+        if task.call.judged:
+            calls += 1
+            tokens_in += system[task.call.name] + _user_tokens(renderer, task)
+            tokens_out += OUTPUT_TOKENS_PER_DIMENSION * len(task.call.dimensions)
+    return Estimate(
+        rows=job.rows,
+        calls=calls,
+        done_before=index.done_count,
+        input_tokens=tokens_in,
+        output_tokens=tokens_out,
+        cost_usd=job.settings.judge.prices.cost(Usage(tokens_in, tokens_out), job.spec.model) if job.spec else 0.0,
+    )
+
+
+def _user_tokens(renderer: PromptRenderer, task: Task) -> int:
+    return estimate_tokens(renderer.render(task).user)

@@ -1,0 +1,112 @@
+"""The main job: rows × rubric × judge → a journaled, resumable run and its reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from agentanvil.aggregate import Summary
+from agentanvil.engine import JournalIndex, JournalWriter, read_index
+from agentanvil.errors import AnvilError, BudgetReachedError, EndpointError, JudgeSetupError
+from agentanvil.plan import Task
+from agentanvil.runner.events import Listener, RunStart, Tally
+from agentanvil.runner.exits import Ending, Exit, run_exit
+from agentanvil.runner.folder import (
+    RunFolder,
+    read_manifest,
+    refuse_foreign_folder,
+    refuse_other_run,
+    write_manifest,
+)
+from agentanvil.runner.job import Job, Surroundings, prepare
+from agentanvil.runner.manifest import first_manifest, with_session
+from agentanvil.runner.reports import write_reports
+from agentanvil.runner.session import SessionEnd, run_session
+from agentanvil.runner.settings import GradeSettings
+
+
+@dataclass(frozen=True, slots=True)
+class GradeResult:
+    """What a run came to. `problem` is the error that stopped it, if one did."""
+
+    folder: Path
+    summary: Summary
+    manifest: dict[str, Any]
+    tally: Tally
+    ending: Ending
+    exit: Exit
+    problem: AnvilError | None = None
+
+
+def grade(settings: GradeSettings, around: Surroundings, listener: Listener) -> GradeResult:
+    """Run or resume one `anvil grade`.
+
+    Raises InputError where the input, the folder or the judge cannot be used: then nothing was spent and no
+    folder is left behind. Everything that happens after the first verdict ends in a GradeResult.
+    """
+    with prepare(settings, around) as job:
+        manifest = read_manifest(job.folder)
+        if manifest is None:
+            refuse_foreign_folder(job.folder)
+        else:
+            refuse_other_run(job.folder, manifest, job.identity)
+        with RunFolder(job.folder) as folder:
+            try:
+                return _graded(job, folder, manifest or first_manifest(job), around, listener)
+            except BaseException:
+                folder.discard_unbegun()
+                raise
+
+
+def pending(job: Job, index: JournalIndex) -> Iterator[Task]:
+    """Yield the tasks that have no verdict yet, in the plan's order."""
+    for task in job.plan.tasks(job.read_rows()):
+        if not index.done(task.row.index, task.call.name, task.repeat):
+            yield task
+
+
+def _graded(
+    job: Job, folder: RunFolder, manifest: dict[str, Any], around: Surroundings, listener: Listener
+) -> GradeResult:
+    index = read_index(folder.journal, job.plan, job.rows, job.fingerprint)
+    open_tasks = job.rows * job.plan.tasks_per_row - index.done_count
+    end = SessionEnd()
+    if open_tasks:
+        listener.started(_start(job, index, open_tasks))
+        manifest = first_manifest(job) | {key: manifest[key] for key in ("created", "sessions")}
+        write_manifest(folder.path, manifest)
+        started = datetime.now(UTC)
+        with JournalWriter(folder.journal, job.fingerprint) as journal:
+            end = run_session(job, pending(job, index), journal, around, listener)
+            kept = index.done_count + journal.written
+        listener.finished()
+        _refuse_unbegun(end, kept)
+        manifest = with_session(manifest, end, started)
+    manifest["state"] = end.ending
+    summary = write_reports(folder.path, manifest, job.read_rows)
+    code = run_exit(end.ending, summary, job.settings.min_coverage)
+    write_manifest(folder.path, manifest | {"exit_code": int(code)})
+    return GradeResult(folder.path, summary, manifest, end.tally, end.ending, code, end.problem)
+
+
+def _refuse_unbegun(end: SessionEnd, kept: int) -> None:
+    """Raise what stopped a run before it had a single outcome: that is a matter of input, not a run."""
+    if end.problem is None or kept or isinstance(end.problem, BudgetReachedError):
+        return
+    if isinstance(end.problem, EndpointError):
+        raise JudgeSetupError(end.problem.message, hint=end.problem.hint) from end.problem
+    raise end.problem
+
+
+def _start(job: Job, index: JournalIndex, open_tasks: int) -> RunStart:
+    return RunStart(
+        judge=job.plan.judge,
+        folder=str(job.folder),
+        rows=job.rows,
+        tasks=open_tasks,
+        resumed=index.done_count,
+        hidden_fields=() if job.rubric.allow_expected else job.info.hidden_fields,
+    )

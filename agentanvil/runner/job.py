@@ -1,0 +1,129 @@
+"""Everything that is settled before a call is made: rubric, rows, plan, identity, folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from agentanvil.client.spec import JudgeSpec, parse_judge
+from agentanvil.dataset import Dataset, DatasetInfo, Row, open_dataset, parse_map, spool_stdin
+from agentanvil.errors import UsageError
+from agentanvil.hashing import canonical_json, derive_seed, digest
+from agentanvil.plan import Plan, plan_calls
+from agentanvil.prompt import PROMPT_VERSION
+from agentanvil.rubric import Rubric, load_rubric
+from agentanvil.runner.folder import Identity
+from agentanvil.runner.settings import GradeSettings, JudgeSettings
+
+STDIN = "-"
+CODE_ALONE = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a process is given by its surroundings; the cli hands it in, nothing below reads it itself."""
+
+    environ: Mapping[str, str]
+    stdin: BinaryIO | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run, before it begins. `rows` is how many rows it covers, `spec` is None where no judge is asked."""
+
+    settings: GradeSettings
+    rubric: Rubric
+    dataset: Dataset
+    info: DatasetInfo
+    plan: Plan
+    rows: int
+    spec: JudgeSpec | None
+    identity: Identity
+    folder: Path
+
+    @property
+    def fingerprint(self) -> str:
+        """32 hex digits over the identity."""
+        return fingerprint(self.identity)
+
+    @property
+    def seed(self) -> int:
+        """The seed of every interval, from the run's content alone."""
+        return derive_seed(self.fingerprint, "intervals")
+
+    def read_rows(self) -> Iterator[Row]:
+        """Yield the rows of the run, from the first on, each time it is called."""
+        return islice(self.dataset.rows(), self.rows)
+
+
+@contextmanager
+def open_rows(settings: GradeSettings, rubric: Rubric, around: Surroundings) -> Iterator[Dataset]:
+    """Open the data file, or keep standard input in a temporary file for as long as the context lasts."""
+    mapping = parse_map(settings.mapping)
+    if settings.data != STDIN:
+        yield open_dataset(settings.data, mapping, needs_source=rubric.needs_source)
+        return
+    if around.stdin is None:
+        raise UsageError("there is no standard input to read rows from")
+    with spool_stdin(around.stdin) as path:
+        yield open_dataset(path, mapping, needs_source=rubric.needs_source, stdin=True)
+
+
+@contextmanager
+def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
+    """Read and check everything that the user gave. Raises InputError; nothing is spent, nothing is written."""
+    rubric = load_rubric(settings.rubric)
+    spec = _judge_of(settings.judge, rubric)
+    with open_rows(settings, rubric, around) as dataset:
+        info = dataset.scan()
+        plan = Plan(plan_calls(rubric), settings.repeats, str(spec) if spec else CODE_ALONE)
+        identity = _identity(settings, rubric, info, spec)
+        yield Job(
+            settings=settings,
+            rubric=rubric,
+            dataset=dataset,
+            info=info,
+            plan=plan,
+            rows=min(info.rows, settings.limit or info.rows),
+            spec=spec,
+            identity=identity,
+            folder=settings.out or Path("runs") / f"{info.name}-{rubric.id}-{fingerprint(identity)[:8]}",
+        )
+
+
+def fingerprint(identity: Identity) -> str:
+    """Return 32 hex digits over an identity."""
+    return digest(canonical_json(identity.as_dict()))
+
+
+def _judge_of(settings: JudgeSettings, rubric: Rubric) -> JudgeSpec | None:
+    if not rubric.judged:
+        return None
+    if settings.judge is None:
+        raise UsageError(
+            "no judge given",
+            hint="Give --judge PROVIDER:MODEL, or set `judge:` in anvil.yaml; --judge local needs no account.",
+        )
+    return parse_judge(settings.judge, allow_http=settings.allow_http)
+
+
+def _identity(settings: GradeSettings, rubric: Rubric, info: DatasetInfo, spec: JudgeSpec | None) -> Identity:
+    judge = settings.judge
+    return Identity(
+        rubric=rubric.hash,
+        data=info.hash,
+        judge=str(spec) if spec else CODE_ALONE,
+        mode=settings.mode,
+        temperature=_shown(judge.temperature),
+        max_tokens=_shown(judge.max_tokens),
+        seed=str(judge.seed),
+        prompt=PROMPT_VERSION,
+    )
+
+
+def _shown(value: float | None) -> str:
+    return "default" if value is None else f"{value:g}"

@@ -1,0 +1,94 @@
+"""The manifest: which run this is, with what it was made, and what each sitting of it cost."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from importlib.metadata import version
+from typing import Any
+
+from agentanvil import __version__
+from agentanvil.runner.folder import FORMAT
+from agentanvil.runner.job import Job
+from agentanvil.runner.session import SessionEnd
+from agentanvil.runner.settings import JudgeSettings
+
+_LIBRARIES = ("aiohttp", "httpx", "numpy", "pydantic")
+
+
+def first_manifest(job: Job) -> dict[str, Any]:
+    """Return the manifest of a run that is about to begin."""
+    settings = job.settings
+    return {
+        "format": FORMAT,
+        "anvil": __version__,
+        "state": "running",
+        "created": _stamp(datetime.now(UTC)),
+        "fingerprint": job.fingerprint,
+        "identity": job.identity.as_dict(),
+        "rubric": {
+            "id": job.rubric.id,
+            "file": settings.rubric,
+            "hash": job.rubric.hash,
+            "text": job.rubric.text,
+        },
+        "data": {
+            "file": settings.data,
+            "name": job.info.name,
+            "hash": job.info.hash,
+            "rows": job.info.rows,
+            "map": list(settings.mapping),
+            "hidden_fields": list(job.info.hidden_fields),
+            "flagged": dict(job.info.flagged),
+        },
+        "plan": {
+            "mode": settings.mode,
+            "rows": job.rows,
+            "repeats": settings.repeats,
+            "calls": [call.name for call in job.plan.calls],
+            "min_coverage": settings.min_coverage,
+        },
+        "judge": {"name": job.plan.judge, "parameters": _parameters(settings.judge)},
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
+        "sessions": [],
+    }
+
+
+def with_session(manifest: Mapping[str, Any], end: SessionEnd, started: datetime) -> dict[str, Any]:
+    """Return the manifest with one more sitting, and what it learnt about the judge."""
+    tally = end.tally
+    session = {
+        "started": _stamp(started),
+        "ended": _stamp(datetime.now(UTC)),
+        "ending": end.ending,
+        "problem": str(end.problem) if end.problem else None,
+        "tasks": tally.done,
+        "errors": tally.errors,
+        "calls": tally.calls,
+        "cache_hits": tally.cached,
+        "input_tokens": tally.input_tokens,
+        "output_tokens": tally.output_tokens,
+        "cost_usd": tally.cost,
+    }
+    judge = manifest["judge"] | end.judge.as_dict()
+    return {**manifest, "judge": judge, "sessions": [*manifest["sessions"], session]}
+
+
+def _parameters(judge: JudgeSettings) -> dict[str, Any]:
+    return {
+        "temperature": judge.temperature,
+        "max_tokens": judge.max_tokens,
+        "seed": judge.seed,
+        "concurrency": judge.concurrency,
+        "rpm": judge.rpm,
+        "tpm": judge.tpm,
+        "timeout": judge.timeout,
+        "max_attempts": judge.max_attempts,
+        "max_calls": judge.max_calls,
+        "max_cost": judge.max_cost,
+    }
+
+
+def _stamp(moment: datetime) -> str:
+    return moment.isoformat(timespec="seconds")

@@ -1,0 +1,51 @@
+"""Rebuild every report of a run from its journal and manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agentanvil.aggregate import Summary
+from agentanvil.dataset import open_dataset, parse_map
+from agentanvil.errors import DatasetError, RunFolderError, Where
+from agentanvil.rubric import parse_rubric
+from agentanvil.runner.events import Listener
+from agentanvil.runner.exits import Exit, run_exit
+from agentanvil.runner.folder import RunFolder, read_manifest
+from agentanvil.runner.job import STDIN
+from agentanvil.runner.reports import RowSource, write_reports
+
+
+def report(folder: Path, listener: Listener) -> tuple[Summary, Exit]:
+    """Rewrite the reports; return the summary and the exit code that the run has by it.
+
+    Raises RunFolderError where the folder holds no readable run.
+    """
+    manifest = read_manifest(folder)
+    if manifest is None:
+        raise RunFolderError(
+            "no manifest.json here, so this is not a run folder",
+            where=Where(str(folder)),
+            hint="Name the folder that `anvil grade` wrote; its last line says which.",
+        )
+    with RunFolder(folder):
+        summary = write_reports(folder, manifest, _rows(manifest, listener))
+    return summary, run_exit(manifest["state"], summary, manifest["plan"]["min_coverage"])
+
+
+def _rows(manifest: Mapping[str, Any], listener: Listener) -> RowSource | None:
+    """Return the run's data file if it is still there unchanged; only rows that were never asked need it."""
+    data = manifest["data"]
+    if manifest["state"] == "complete" or data["file"] == STDIN:
+        return None
+    rubric = parse_rubric(manifest["rubric"]["text"])
+    try:
+        dataset = open_dataset(data["file"], parse_map(data["map"]), needs_source=rubric.needs_source)
+        if dataset.scan().hash == data["hash"]:
+            return dataset.rows
+        reason = "it has changed"
+    except DatasetError as error:
+        reason = error.message
+    listener.notice(f"{data['file']}: {reason}; rows that were not run are named by their number")
+    return None

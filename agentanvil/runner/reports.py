@@ -1,0 +1,104 @@
+"""Manifest + journal → every report, in row order, one pass. The same journal gives the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from agentanvil.aggregate import ItemOutcomes, Summariser, Summary
+from agentanvil.dataset import Row
+from agentanvil.engine import JournalIndex, JournalReader, read_index
+from agentanvil.hashing import derive_seed
+from agentanvil.plan import UNORDERED, Plan, plan_calls, task_id
+from agentanvil.report import ReportWriters
+from agentanvil.rubric import Rubric, parse_rubric
+from agentanvil.runner.folder import JOURNAL
+from agentanvil.verdict import NotRun, Outcome
+
+RowSource = Callable[[], Iterator[Row]]
+
+
+def write_reports(folder: Path, manifest: Mapping[str, Any], rows: RowSource | None) -> Summary:
+    """Write items.csv, scores.csv, summary.json and junit.xml; return the summary.
+
+    `rows` gives the names of rows that no journal line names; without it they are called after their number.
+    Raises RunFolderError for a damaged journal.
+    """
+    rubric = parse_rubric(manifest["rubric"]["text"], manifest["rubric"]["file"])
+    plan = Plan(plan_calls(rubric), manifest["plan"]["repeats"], manifest["judge"]["name"])
+    fingerprint = manifest["fingerprint"]
+    index = read_index(folder / JOURNAL, plan, manifest["plan"]["rows"], fingerprint)
+    summariser = Summariser(rubric, plan, derive_seed(fingerprint, "intervals"))
+    reader = JournalReader(folder / JOURNAL, index)
+    try:
+        with ReportWriters(folder, summariser.frame, junit=True) as writers:
+            for item in _items(index, reader, rows):
+                writers.add(summariser.add(item))
+            summary = summariser.finish(_notes(manifest, rubric))
+            writers.finish(summary)
+    finally:
+        reader.close()
+    return summary
+
+
+def _items(index: JournalIndex, reader: JournalReader, rows: RowSource | None) -> Iterator[ItemOutcomes]:
+    unnamed = _unnamed_rows(rows)
+    for number in range(index.rows):
+        outcomes = reader.row(number)
+        if outcomes:
+            item_id, labels = outcomes[0].item_id, outcomes[0].labels
+        else:
+            item_id, labels = unnamed(number)
+        yield ItemOutcomes(number, item_id, _with_not_run(index.plan, number, item_id, labels, outcomes))
+
+
+def _with_not_run(
+    plan: Plan, number: int, item_id: str, labels: Mapping[str, tuple[float, ...]], outcomes: list[Outcome]
+) -> list[Outcome]:
+    slots = plan.slots()
+    if len(outcomes) == len(slots):
+        return outcomes
+    have = {(outcome.call, outcome.repeat): outcome for outcome in outcomes}
+    return [
+        have.get((call.name, repeat))
+        or Outcome(
+            task_id=task_id(item_id, call.name, repeat),
+            row=number,
+            item_id=item_id,
+            call=call.name,
+            repeat=repeat,
+            order=UNORDERED,
+            judge=plan.judge,
+            cells=dict.fromkeys(call.dimensions, NotRun()),
+            labels=labels,
+        )
+        for call, repeat in slots
+    ]
+
+
+def _unnamed_rows(rows: RowSource | None) -> Callable[[int], tuple[str, Mapping[str, tuple[float, ...]]]]:
+    """Return a look-up of ids and labels that reads the data file once, in step, and only if it is needed at all."""
+    stream: Iterator[Row] | None = None
+
+    def name(number: int) -> tuple[str, Mapping[str, tuple[float, ...]]]:
+        nonlocal stream
+        if stream is None:
+            stream = rows() if rows is not None else iter(())
+        row = next((row for row in stream if row.index == number), None)
+        return (f"(row {number + 1})", {}) if row is None else (row.id, row.labels)
+
+    return name
+
+
+def _notes(manifest: Mapping[str, Any], rubric: Rubric) -> tuple[str, ...]:
+    data = manifest["data"]
+    notes = []
+    if data["hidden_fields"] and not rubric.allow_expected:
+        notes.append(f"the judge never saw the field(s) {', '.join(data['hidden_fields'])}")
+    for flag, rows in sorted(data["flagged"].items()):
+        notes.append(f"{rows} row(s) carry the flag {flag}")
+    dropped = manifest["judge"].get("dropped")
+    if dropped:
+        notes.append(f"the judge refused {', '.join(dropped)}, so it was asked without")
+    return tuple(notes)

@@ -1,0 +1,131 @@
+"""One sitting of a run: an event loop, a judge, an engine, and a person who may press Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from agentanvil.engine import JournalWriter, Stop, run_local
+from agentanvil.errors import AnvilError, BudgetReachedError, EndpointError
+from agentanvil.plan import Task
+from agentanvil.runner.events import Listener, Tally
+from agentanvil.runner.exits import Ending
+from agentanvil.runner.job import Job, Surroundings
+from agentanvil.runner.keys import Keys
+from agentanvil.runner.loop import loop_factory
+from agentanvil.runner.stack import JudgeFacts
+from agentanvil.runner.wiring import Bench, open_bench
+from agentanvil.verdict import JudgeError, Outcome
+
+_LEAST_PATIENCE = 20
+
+
+@dataclass(slots=True)
+class SessionEnd:
+    """How a sitting ended. `problem` is what stopped it; `judge` what was learnt about the judge."""
+
+    ending: Ending = "complete"
+    problem: AnvilError | None = None
+    tally: Tally = field(default_factory=Tally)
+    judge: JudgeFacts = field(default_factory=JudgeFacts)
+
+
+class Recorder:
+    """Journals each outcome, counts it, and notices when nobody answers any more."""
+
+    def __init__(self, journal: JournalWriter, listener: Listener, stop: Stop, patience: int) -> None:
+        self.tally = Tally()
+        self.lost_after = 0
+        self._journal = journal
+        self._listener = listener
+        self._stop = stop
+        self._patience = patience
+        self._streak = 0
+
+    def __call__(self, outcome: Outcome) -> None:
+        """Take one outcome: it is in the journal when this returns."""
+        self._journal.append(outcome)
+        self._count(outcome)
+        self._listener.advanced(self.tally)
+
+    def _count(self, outcome: Outcome) -> None:
+        tally = self.tally
+        tally.done += 1
+        codes = [cell.code for cell in outcome.cells.values() if isinstance(cell, JudgeError)]
+        tally.errors += bool(codes)
+        for exchange in outcome.exchanges:
+            if exchange.cached:
+                tally.cached += 1
+                continue
+            tally.calls += exchange.attempts
+            tally.input_tokens += exchange.input_tokens or 0
+            tally.output_tokens += exchange.output_tokens or 0
+            if exchange.cost is not None:
+                tally.cost = (tally.cost or 0.0) + exchange.cost
+        self._streak = self._streak + 1 if "connection" in codes else 0
+        if self._streak >= self._patience:
+            self.lost_after = self._streak
+            self._stop.requested = True
+
+
+def run_session(
+    job: Job, tasks: Iterator[Task], journal: JournalWriter, around: Surroundings, listener: Listener
+) -> SessionEnd:
+    """Work through `tasks` until they are done, the budget is used up, the judge is lost, or a person stops it.
+
+    An error that ends the whole run comes back as `problem`; a bug is raised.
+    """
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        return runner.run(_sitting(job, tasks, journal, around, listener))
+
+
+async def _sitting(
+    job: Job, tasks: Iterator[Task], journal: JournalWriter, around: Surroundings, listener: Listener
+) -> SessionEnd:
+    stop = Stop()
+    concurrency = job.settings.judge.concurrency
+    record = Recorder(journal, listener, stop, patience=max(_LEAST_PATIENCE, 2 * concurrency))
+    end = SessionEnd(tally=record.tally)
+    interrupted = False
+    try:
+        async with open_bench(job, around, listener) as bench:
+            work = asyncio.ensure_future(run_local(tasks, bench.worker, concurrency, record, stop))
+            try:
+                interrupted = await _steered(work, stop, bench, listener)
+            finally:
+                end.judge = bench.facts()
+    except BudgetReachedError as error:
+        end.ending, end.problem = "budget", error
+    except AnvilError as error:
+        end.ending, end.problem = "stopped", error
+    if record.lost_after and end.problem is None:
+        end.ending, end.problem = "stopped", _lost(record.lost_after)
+    if interrupted:
+        end.ending, end.problem = "interrupted", None
+    return end
+
+
+async def _steered(work: asyncio.Future[None], stop: Stop, bench: Bench, listener: Listener) -> bool:
+    """Await `work`; return whether a person ended it."""
+
+    def wind_down() -> None:
+        stop.requested = True
+        bench.drain()
+        listener.notice(f"stopping: {bench.in_flight()} call(s) in flight finish; press Ctrl-C again to stop at once")
+
+    keys = Keys(work, wind_down, bench.in_flight)
+    try:
+        with keys:
+            await work
+    except (asyncio.CancelledError, BudgetReachedError):
+        if not keys.presses:
+            raise
+    return bool(keys.presses)
+
+
+def _lost(tasks: int) -> EndpointError:
+    return EndpointError(
+        f"the judge is gone: {tasks} tasks in a row found no connection",
+        hint="Start it again and repeat the command; the run resumes where it stopped.",
+    )

@@ -1,0 +1,165 @@
+"""A judge's name → the clients that speak with it, opened and closed as one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from platformdirs import user_cache_path
+
+from agentanvil.client import ChatClient
+from agentanvil.client.adapter import Shape
+from agentanvil.client.budget import Budget, BudgetClient, BudgetSettings, MeteredTransport, Totals
+from agentanvil.client.cache_store import CacheStore
+from agentanvil.client.cached import CachedClient
+from agentanvil.client.chat_completions import ChatCompletions
+from agentanvil.client.limited import LimitedClient, LimitSettings
+from agentanvil.client.provider import Endpoint, ProviderClient
+from agentanvil.client.proxies import find_proxy, proxy_secrets
+from agentanvil.client.reach import reach
+from agentanvil.client.recorded import RecordedClient
+from agentanvil.client.retrying import RetryingClient, RetryPolicy
+from agentanvil.client.spec import JudgeSpec, find_key
+from agentanvil.client.transport import HttpTransport
+from agentanvil.errors import JudgeSetupError
+from agentanvil.plan import task_id
+from agentanvil.runner.events import Listener
+from agentanvil.runner.job import Surroundings
+from agentanvil.runner.settings import JudgeSettings
+
+CACHE_OFF = "off"
+CACHE_FILE = "replies.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeFacts:
+    """What a sitting learnt about the judge: its ladder rung, what it refused, what was spent on it."""
+
+    rung: str | None = None
+    dropped: tuple[str, ...] = ()
+    cap_field: str | None = None
+    totals: Totals | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the manifest's entries."""
+        return {"rung": self.rung, "dropped": list(self.dropped), "cap_field": self.cap_field}
+
+
+class JudgeStack(Protocol):
+    """A judge that is ready to be asked."""
+
+    @property
+    def client(self) -> ChatClient: ...
+
+    def in_flight(self) -> int: ...
+
+    def drain(self) -> None: ...
+
+    def facts(self) -> JudgeFacts: ...
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayStack:
+    """Recorded replies: nothing is in flight, nothing is learnt."""
+
+    client: RecordedClient
+
+    def in_flight(self) -> int:
+        """Return 0: a reply is there at once."""
+        return 0
+
+    def drain(self) -> None:
+        """Nothing waits."""
+
+    def facts(self) -> JudgeFacts:
+        """Return nothing: no endpoint was asked."""
+        return JudgeFacts()
+
+
+@dataclass(frozen=True, slots=True)
+class LiveStack:
+    """A judge behind an endpoint."""
+
+    client: ChatClient
+    provider: ProviderClient
+    limiter: LimitedClient
+    budget: Budget
+
+    def in_flight(self) -> int:
+        """Return the calls on the wire."""
+        return self.limiter.state().in_flight
+
+    def drain(self) -> None:
+        """Give up the calls that only wait for their turn."""
+        self.limiter.drain()
+
+    def facts(self) -> JudgeFacts:
+        """Return what was learnt so far."""
+        shape = self.provider.shape
+        return JudgeFacts(shape.rung, self.provider.dropped, shape.cap_field, self.budget.totals)
+
+
+@asynccontextmanager
+async def open_stack(
+    spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, listener: Listener
+) -> AsyncIterator[JudgeStack]:
+    """Open the judge that `spec` names. Raises JudgeSetupError or ConfigError; nothing was sent then."""
+    if spec.provider == "recorded":
+        replay = RecordedClient(Path(spec.model), task_id)
+        try:
+            yield ReplayStack(replay)
+        finally:
+            await replay.close()
+        return
+    store = open_store(settings, around.environ, listener)
+    stack = await _live(spec, settings, around, store)
+    try:
+        yield stack
+    finally:
+        await stack.client.close()
+
+
+def open_store(settings: JudgeSettings, environ: Mapping[str, str], listener: Listener) -> CacheStore | None:
+    """Return the reply cache, None with `--cache off`. Trouble with it becomes one notice."""
+    if settings.cache == CACHE_OFF:
+        return None
+    return CacheStore(cache_path(settings.cache, environ), listener.notice)
+
+
+def cache_path(chosen: str | None, environ: Mapping[str, str]) -> Path:
+    """Return the cache's file: what was chosen, else `ANVIL_CACHE`, else the user's cache folder."""
+    named = chosen or environ.get("ANVIL_CACHE")
+    return Path(named) if named else user_cache_path("agentanvil") / CACHE_FILE
+
+
+async def _live(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, store: CacheStore | None) -> LiveStack:
+    if spec.base_url is None:
+        raise JudgeSetupError(f"the judge {spec} has no endpoint")
+    key = find_key(spec, around.environ, settings.api_key_env)
+    proxy = find_proxy(spec.base_url, around.environ)
+    await reach(spec.base_url, proxy=proxy)
+    adapter = ChatCompletions()
+    budget = Budget(BudgetSettings(settings.max_calls, settings.max_cost), settings.prices, spec.model)
+    transport = HttpTransport(
+        spec.base_url + adapter.path,
+        adapter.headers(key.reveal() if key else None),
+        timeout_s=settings.timeout,
+        proxy=proxy,
+    )
+    provider = ProviderClient(
+        adapter,
+        MeteredTransport(transport, budget),
+        Endpoint(spec.base_url, spec.model, Shape(cap_field=spec.rules.cap_field)),
+        store=store,
+        secrets=(*((key,) if key else ()), *proxy_secrets(proxy)),
+    )
+    limiter = LimitedClient(
+        BudgetClient(provider, budget), LimitSettings(settings.concurrency, settings.rpm, settings.tpm)
+    )
+    client: ChatClient = RetryingClient(limiter, RetryPolicy(max_attempts=settings.max_attempts))
+    if store is not None:
+        client = CachedClient(client, store, str(spec))
+    return LiveStack(client, provider, limiter, budget)
