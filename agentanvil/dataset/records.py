@@ -16,8 +16,8 @@ class Row:
     `index` counts records from 0, `line` is the physical line (1-based) it starts on. `request` and
     `response` are text; chat messages were rendered, other JSON was written canonically. `source` holds the
     passages the response must rest on. `labels` holds human scores by dimension id, one per rater.
-    `expected` is what no judge may see. `extra` keeps every other field, for checks. `flags` names what the
-    reader had to change (`surrogates_replaced`).
+    `expected` is what no judge may see. `extra` keeps every other field, the hidden ones too under their own
+    names, for checks alone. `flags` names what the reader had to change (`surrogates_replaced`).
     """
 
     index: int

@@ -116,13 +116,13 @@ class RowBuilder:
         return found
 
     def _expected(self, fields: dict[str, JsonValue], extra: dict[str, JsonValue]) -> JsonValue:
-        """The mapped value; else the only hidden field's; else, of several, an object by name."""
+        """The mapped value; else `expected`; else the only hidden field's; else, of several, an object."""
         if "expected" in self._paths:
             return self._get("expected", fields)
         found = {key: value for key, value in extra.items() if key in self._hidden}
-        if len(found) == 1:
-            return next(iter(found.values()))
-        return found or None
+        if len(found) > 1 and "expected" not in found:
+            return found
+        return found.get("expected", next(iter(found.values()), None))
 
     def _spelt(self, field: str) -> str:
         path = self._shape.mapping.paths.get(field)

@@ -93,6 +93,7 @@ PLAIN = {"id": "a", "request": "q", "response": "r"}
         ({"reference_answer": "x"}, (), "x"),
         ({"target": {"k": 1}}, (), {"k": 1}),
         ({"gold": "1", "ideal": "2"}, (), {"gold": "1", "ideal": "2"}),
+        ({"gold": "1", "expected": "2"}, (), "2"),
         ({"gold": "1", "key": {"a": "3"}}, ("expected=key.a",), "3"),
         ({"gold": "1"}, ("expected=gold",), "1"),
     ],
