@@ -19,7 +19,11 @@ REGEX_FLAGS: dict[str, re.RegexFlag] = {
     "dotall": re.DOTALL,
 }
 
-FieldPath = Annotated[str, StringConstraints(pattern=r"^[^\s.]+(\.[^\s.]+)*\z", max_length=200)]
+# As paths into rows are spelt everywhere: parts joined by dots; a dot in a key is written `a\\.b` or `"a.b"`.
+_PART = r'(?:"(?:[^"\\\n]|\\.)+"|(?:[^".\\\s]|\\.)(?:[^.\\\n]|\\.)*)'
+FieldPath = Annotated[
+    str, StringConstraints(strip_whitespace=True, pattern=rf"^{_PART}(?:\.{_PART})*\z", max_length=200)
+]
 
 
 def _as_list(value: object) -> object:

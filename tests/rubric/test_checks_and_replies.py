@@ -36,6 +36,11 @@ def error_of(text: str) -> RubricError:
         ("{type: max_words, limit: 0}", CheckSpec("max_words", "response", {"limit": 0})),
         ("{type: max_chars, limit: 9, on: source}", CheckSpec("max_chars", "source", {"limit": 9})),
         (
+            r"""{type: max_chars, limit: 9, on: 'meta."a.b".c\.d'}""",
+            CheckSpec("max_chars", r'meta."a.b".c\.d', {"limit": 9}),
+        ),
+        ("{type: max_chars, limit: 9, on: meta.Ticket No}", CheckSpec("max_chars", "meta.Ticket No", {"limit": 9})),
+        (
             "{type: equals_field, field: meta.ticket.id}",
             CheckSpec("equals_field", "response", {"field": "meta.ticket.id", "ignore_case": False}),
         ),
@@ -88,7 +93,9 @@ def test_a_check_carries_its_own_parameters_and_their_defaults(written: str, spe
         ("{type: equals_field}", ".field", "missing"),
         ("{type: equals_field, field: ''}", ".field", "not allowed"),
         ("{type: equals_field, field: a..b}", ".field", "not allowed"),
-        ("{type: max_chars, limit: 9, on: 'the response'}", ".on", "not allowed"),
+        ("{type: max_chars, limit: 9, on: .response}", ".on", "not allowed"),
+        ("{type: max_chars, limit: 9, on: response.}", ".on", "not allowed"),
+        ("""{type: max_chars, limit: 9, on: 'meta."a.b'}""", ".on", "not allowed"),
         ("{type: json_schema, schema: {type: objekt}}", ".schema.type", "not a valid JSON Schema"),
         ("{type: json_schema, schema: {properties: {a: 5}}}", ".schema.properties.a", "not a valid JSON Schema"),
         ("{type: json_schema, schema: {pattern: '('}}", ".schema.pattern", "not a valid JSON Schema"),
