@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from typing import TypeGuard
 
 from agentanvil.dataset.records import JsonValue
+from agentanvil.dataset.texts import canonical_text, is_blank
 
 Message = dict[str, JsonValue]
 
-_ROLE = re.compile(r"\w[\w .:-]{0,63}")
-_ROLE_WORDS = frozenset({"system", "developer", "user", "assistant", "tool", "function", "human", "ai", "model"})
+_NAME = re.compile(r"\w[\w .:-]{0,63}")
+_ROLES = frozenset({"system", "developer", "user", "assistant", "tool", "function", "human", "ai", "model"})
 # The text comes from anybody: no bracket is looked at twice, however many stand in a row.
 _BRACKETED = re.compile(r"(?<!\[)(?P<open>\[++)(?P<inside>[^\[\]]{1,140}+)\]")
-
-
-def canonical_text(value: JsonValue) -> str:
-    """Return JSON text with sorted keys and no spaces; integers of any size keep their digits."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
 def read_conversation(value: JsonValue) -> list[Message] | None:
     """Return the messages that `value` holds, or None where it is no conversation.
 
     A conversation is a message, a list of them, or an object whose only key is `messages`. A message is an
-    object with a `role` and at least one of `content`, `tool_calls`, `function_call`, `refusal`.
+    object with one of the usual roles and at least one of `content`, `tool_calls`, `function_call`,
+    `refusal`; anything else may be data of the user's own, of which no key must get lost.
     """
     if isinstance(value, dict) and set(value) == {"messages"}:
         value = value["messages"]
@@ -42,11 +38,11 @@ def render_conversation(messages: Sequence[Message], plain_role: str) -> str:
     stay untouched. Returns "" where no message holds anything.
     """
     parts = [(_header(message), _body(message)) for message in messages]
-    if not any(body.strip() for _, body in parts):
+    if all(is_blank(body) for _, body in parts):
         return ""
     if len(parts) == 1 and parts[0][0] == plain_role:
         return parts[0][1]
-    depth = 1 + max(_forged_depth(body, {header for header, _ in parts}) for _, body in parts)
+    depth = 1 + max(_forged_depth(body) for _, body in parts)
     opening, closing = "[" * depth, "]" * depth
     return "\n\n".join(f"{opening}{header}{closing}\n{body}" for header, body in parts)
 
@@ -59,7 +55,7 @@ def _is_message(value: JsonValue) -> bool:
     if not isinstance(value, dict):
         return False
     role = value.get("role")
-    if not isinstance(role, str) or _ROLE.fullmatch(role) is None:
+    if not isinstance(role, str) or role not in _ROLES:
         return False
     return any(key in value for key in ("content", "tool_calls", "function_call", "refusal"))
 
@@ -68,7 +64,7 @@ def _header(message: Message) -> str:
     """The role, with the speaker's name or the answered call's id where the message says so."""
     for key in ("name", "tool_call_id"):
         detail = message.get(key)
-        if isinstance(detail, str) and _ROLE.fullmatch(detail):
+        if isinstance(detail, str) and _NAME.fullmatch(detail):
             return f"{message['role']} {detail}"
     return str(message["role"])
 
@@ -143,15 +139,12 @@ def _id_of(part: Message, key: str) -> str:
     return f" {name}" if isinstance(name, str) and name else ""
 
 
-def _forged_depth(body: str, headers: set[str]) -> int:
-    """Return the most brackets around anything in `body` that reads like one of `headers`, or like a role."""
-    if "[" not in body:
-        return 0
-    own = {header.casefold() for header in headers}
+def _forged_depth(body: str) -> int:
+    """Return the most brackets around anything in `body` that opens with a role, as headers do."""
     longest = 0
     for found in _BRACKETED.finditer(body):
-        inside = " ".join(found["inside"].casefold().split())
-        if inside.partition(" ")[0] in _ROLE_WORDS or inside in own:
+        words = found["inside"].casefold().split()
+        if words and words[0] in _ROLES:
             longest = max(longest, len(found["open"]))
     return longest
 

@@ -50,12 +50,16 @@ def open_dataset(
 def spool_stdin(stream: BinaryIO) -> Iterator[Path]:
     """Keep a stream of JSON lines in a private temporary file, since rows are read more than once.
 
-    Yields its path for `open_dataset(path, …, stdin=True)`; the file is gone afterwards.
+    Yields its path for `open_dataset(path, …, stdin=True)`; the file is gone afterwards. Raises
+    DatasetError where the stream or the disk fails.
     """
     with TemporaryDirectory(prefix="anvil-") as folder:
         path = Path(folder, f"{STDIN_NAME}.jsonl")
-        with path.open("wb") as kept:
-            shutil.copyfileobj(stream, kept, 1 << 20)
+        try:
+            with path.open("wb") as kept:
+                shutil.copyfileobj(stream, kept, 1 << 20)
+        except OSError as error:
+            raise DatasetError(f"cannot be kept: {error.strerror}", where=Where(STDIN_NAME)) from error
         yield path
 
 

@@ -7,18 +7,13 @@ import re
 from collections.abc import Mapping
 
 from agentanvil.dataset.faults import FieldError, json_type, listed, quoted
-from agentanvil.dataset.messages import canonical_text, read_conversation, render_conversation
+from agentanvil.dataset.messages import read_conversation, render_conversation
 from agentanvil.dataset.records import JsonValue
 from agentanvil.dataset.strict_json import JsonError, parse_json
+from agentanvil.dataset.texts import canonical_text, is_blank
 
-_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PASSAGE_KEYS = ("text", "content", "page_content")
-
-
-def is_blank(text: str) -> bool:
-    """Say whether a person would see nothing: white space and zero-width characters only."""
-    return not text or (not text.isascii() and not _visible(text)) or text.isspace()
 
 
 def read_id(value: JsonValue) -> str:
@@ -143,7 +138,3 @@ def _text_of(value: JsonValue, plain_role: str) -> str:
     if messages is not None:
         return render_conversation(messages, plain_role)
     return canonical_text(value)
-
-
-def _visible(text: str) -> bool:
-    return any(not character.isspace() and character not in _INVISIBLE for character in text)

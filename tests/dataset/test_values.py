@@ -3,17 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agentanvil.dataset.faults import FieldError
-from agentanvil.dataset.values import is_blank, read_id, read_model, read_object, read_scores, read_source, read_text
-
-
-@pytest.mark.parametrize("text", ["", " ", "\n\t ", "\u3000\u00a0", "\u200b", "\ufeff", " \u200b \u2060\u00ad"])
-def test_blank(text: str) -> None:
-    assert is_blank(text)
-
-
-@pytest.mark.parametrize("text", ["a", " a", "\u200ba", "\u3000ü", "0", "\U0001f600", "."])
-def test_not_blank(text: str) -> None:
-    assert not is_blank(text)
+from agentanvil.dataset.values import read_id, read_model, read_object, read_scores, read_source, read_text
 
 
 @pytest.mark.parametrize(("value", "text"), [("a", "a"), (1, "1"), (0, "0"), (-7, "-7"), (10**30, "1" + "0" * 30)])
