@@ -118,3 +118,15 @@ def test_overall_leaves_checks_out_and_needs_comparable_sides() -> None:
 def test_a_weighted_overall_has_no_categories_to_compare() -> None:
     rows: list[tuple[dict[str, list[Score] | Score], Labels]] = [({"a": 5, "b": 3}, {"a": (5,), "b": (2,)})]
     assert graded(rubric("a", "b", weights={"a": 1, "b": 2}), rows).overall.agreement is None
+
+
+def test_a_much_labelled_item_weighs_no_more_in_kappa() -> None:
+    # As judge 1 5 5 against 1 1 5: observed 16, expected (1·1 + 2·2)·16 / 3 = 80/3, kappa 1 − 48/80 = 0.4.
+    rows: list[tuple[dict[str, list[Score] | Score], Labels]] = [
+        ({"a": 1}, {"a": (1, 1, 1)}),
+        ({"a": 5}, {"a": (1,)}),
+        ({"a": 5}, {"a": (5, 5)}),
+    ]
+    found = graded(rubric("a"), rows).dimensions[0].agreement
+    assert found is not None
+    assert found.kappa.value == pytest.approx(0.4)

@@ -160,6 +160,12 @@ def test_the_callers_notes_stand_first() -> None:
     assert summariser.finish(["stopped by --max-calls"]).notes == ("stopped by --max-calls",)
 
 
+def test_overalls_between_two_scores_count_as_the_lower_one() -> None:
+    of = rubric("a")
+    _, summary = grade(of, columns(of, 2, a=[[3, 4], [5, 4], [5, 5]]), 2)
+    assert summary.overall.distribution == {"1": 0, "2": 0, "3": 1, "4": 1, "5": 1}
+
+
 def test_evidence_and_flags_are_counted() -> None:
     of = rubric("a")
     cells = [
