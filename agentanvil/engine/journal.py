@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import os
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self
+from typing import Any, BinaryIO, Self
 
 import orjson
 
 from agentanvil.engine.codec import decode, encode
 from agentanvil.errors import RunFolderError, Where
 from agentanvil.plan import Plan
-from agentanvil.verdict import Outcome
+from agentanvil.verdict import JudgeError, Outcome
 
 FORMAT = 1
 
@@ -96,13 +96,16 @@ class JournalIndex:
         self._slots = {(call.name, repeat): i for i, (call, repeat) in enumerate(self.plan.slots())}
         self.offsets = array("q", bytes(8 * self.rows * len(self._slots)))
 
-    def place(self, outcome: Outcome, offset: int) -> None:
-        """Note a line; tasks outside the plan (rows past a limit, repeats no longer wanted) are passed over."""
-        slot = self._slots.get((outcome.call, outcome.repeat))
-        if slot is None or not 0 <= outcome.row < self.rows:
-            return
-        failed = any(cell.state == "judge_error" for cell in outcome.cells.values())
-        self.offsets[outcome.row * len(self._slots) + slot] = -offset if failed else offset
+    def place(self, line: Mapping[str, Any], offset: int) -> None:
+        """Note a line; tasks outside the plan (rows past a limit, repeats no longer wanted) are passed over.
+
+        Reads only what it needs: a long journal is indexed before a resumed run can begin.
+        """
+        row = line["row"]
+        slot = self._slots.get((line["call"], line["repeat"]))
+        failed = any(cell["state"] == JudgeError.state for cell in line["cells"].values())
+        if slot is not None and 0 <= row < self.rows:
+            self.offsets[row * len(self._slots) + slot] = -offset if failed else offset
 
     def done(self, row: int, call: str, repeat: int) -> bool:
         """Tell whether the task has a line that need not be asked again."""
@@ -131,7 +134,7 @@ def read_index(path: Path, plan: Plan, rows: int, fingerprint: str) -> JournalIn
             if number == 1:
                 _check_header(path, line, fingerprint)
             else:
-                index.place(_outcome(path, number, line), offset)
+                _place(index, path, number, line, offset)
     return index
 
 
@@ -158,9 +161,9 @@ def _check_header(path: Path, line: bytes, fingerprint: str) -> None:
         )
 
 
-def _outcome(path: Path, number: int, line: bytes) -> Outcome:
+def _place(index: JournalIndex, path: Path, number: int, line: bytes, offset: int) -> None:
     try:
-        return decode(orjson.loads(line))
+        index.place(orjson.loads(line), offset)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise RunFolderError(
             f"damaged line ({type(error).__name__}: {error})",
