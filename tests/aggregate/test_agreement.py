@@ -130,3 +130,9 @@ def test_a_much_labelled_item_weighs_no_more_in_kappa() -> None:
     found = graded(rubric("a"), rows).dimensions[0].agreement
     assert found is not None
     assert found.kappa.value == pytest.approx(0.4)
+
+
+def test_a_label_may_be_absent_only_where_a_dimension_may_be_not_applicable() -> None:
+    rows: list[tuple[dict[str, list[Score] | Score], Labels]] = [({"a": 5, "b": 3}, {"a": (5,)})]
+    assert graded(rubric("a", "b", allow_na=False), rows).overall.agreement is None
+    assert graded(rubric("a", "b", allow_na=True), rows).overall.agreement is not None

@@ -110,6 +110,7 @@ def test_thirds_that_meet_at_a_threshold_pass() -> None:
             id="every-shortfall-is-named",
         ),
         pytest.param({"a": None, "b": 5}, {"overall": 4}, None, [], id="missing-is-undecided"),
+        pytest.param({"a": None, "b": 5}, {"a": 4, "b": 5}, None, [], id="one-met-one-missing-is-undecided"),
         pytest.param({"a": None, "b": 5}, {"b": 5}, True, [], id="what-is-missing-is-not-gated"),
         pytest.param({"a": None, "b": 4}, {"a": 4, "b": 5}, False, ["b 4 is below 5"], id="a-failure-is-a-failure"),
         pytest.param({"a": NA, "b": 5}, {"a": 4, "b": 5}, True, [], id="not-applicable-is-left-out"),

@@ -22,9 +22,10 @@ def rubric(
     gate: Mapping[str, float] | None = None,
     weights: Mapping[str, float] | None = None,
     calls: str = "joint",
+    allow_na: bool = True,
 ) -> Rubric:
-    """A rubric on 1..5 with anchors at 5, 3 and 1; any dimension may be not applicable."""
-    judged = [Dimension(name, "How well?", ANCHORS, allow_na=True) for name in dimensions]
+    """A rubric on 1..5 with anchors at 5, 3 and 1."""
+    judged = [Dimension(name, "How well?", ANCHORS, allow_na=allow_na) for name in dimensions]
     checked = [CheckDimension(name, CheckSpec("regex")) for name in checks]
     return Rubric(
         id="test",
