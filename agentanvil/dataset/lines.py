@@ -39,17 +39,19 @@ class Tally:
         self.see = see
 
 
-def read_lines(stream: BinaryIO, size: int, file: str, tally: Tally) -> Iterator[tuple[int, str]]:
+def read_lines(
+    stream: BinaryIO, size: int, file: str, tally: Tally, *, longest: int = MAX_LINE
+) -> Iterator[tuple[int, str]]:
     """Yield (1-based number, text with its line end), split on LF only, over the first `size` bytes.
 
     One byte order mark at the very start is dropped. `tally.see` gets every byte. Raises DatasetError on a
-    byte that is not UTF-8, a NUL byte, a line above MAX_LINE, and where the file ends before `size`.
+    byte that is not UTF-8, a NUL byte, a line above `longest` bytes, and where the file ends before `size`.
     """
     number, start = 0, 0
     while start < size:
         number += 1
         try:
-            raw = stream.readline(min(MAX_LINE, size - start))
+            raw = stream.readline(min(longest, size - start))
         except OSError as error:
             raise DatasetError(f"cannot be read: {error.strerror}", where=Where(file, number)) from error
         if not raw:
@@ -58,8 +60,8 @@ def read_lines(stream: BinaryIO, size: int, file: str, tally: Tally) -> Iterator
                 where=Where(file, number),
                 hint="let nothing write to it during a run",
             )
-        if len(raw) == MAX_LINE and not raw.endswith(b"\n"):
-            raise DatasetError(f"the line is longer than {MAX_LINE >> 20} MiB", where=Where(file, number))
+        if len(raw) == longest and not raw.endswith(b"\n"):
+            raise DatasetError(f"the line is longer than {longest:,} bytes", where=Where(file, number))
         if tally.see is not None:
             tally.see(raw)
         yield number, _decode(raw, number, start, file)

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentanvil.dataset import Row, open_dataset, parse_map
+from agentanvil.dataset import open_dataset
 from agentanvil.errors import DatasetError
+from tests.fakes.dataset_files import read_rows, refused
 
 HEAD = "id,request,response"
 
@@ -20,24 +21,8 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "rows.csv"
 
 
-def read(file: Path, content: str | bytes, *maps: str, needs_source: bool = False) -> list[Row]:
-    file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    dataset = open_dataset(file, parse_map(maps), needs_source=needs_source)
-    info = dataset.scan()
-    rows = list(dataset.rows())
-    assert info.rows == len(rows)
-    return rows
-
-
-def refused(file: Path, content: str | bytes, *maps: str, needs_source: bool = False) -> DatasetError:
-    with pytest.raises(DatasetError) as caught:
-        read(file, content, *maps, needs_source=needs_source)
-    assert caught.value.where is not None
-    return caught.value
-
-
 def test_cells_are_text_and_columns_are_fields(file: Path) -> None:
-    (only,) = read(
+    (only,) = read_rows(
         file,
         "id,request,response,source,model,labels.tone,labels.style,meta.lang,topic,gold\n"
         '1,"What, ""exactly""?",{},src,m1,4,,de,,42\n',
@@ -50,20 +35,20 @@ def test_cells_are_text_and_columns_are_fields(file: Path) -> None:
 
 
 def test_a_cell_that_holds_json_stays_text(file: Path) -> None:
-    (only,) = read(file, f'{HEAD},source\na,"[{{""role"":""user"",""content"":""x""}}]","[1] see [2]","[""p""]"')
+    (only,) = read_rows(file, f'{HEAD},source\na,"[{{""role"":""user"",""content"":""x""}}]","[1] see [2]","[""p""]"')
     assert only.request == '[{"role":"user","content":"x"}]'
     assert only.response == "[1] see [2]"
     assert only.source == ('["p"]',)
 
 
 def test_objects_in_cells(file: Path) -> None:
-    (only,) = read(file, f'{HEAD},labels,meta\na,q,r,"{{""tone"": [4, 5]}}","{{""k"": 1}}"')
+    (only,) = read_rows(file, f'{HEAD},labels,meta\na,q,r,"{{""tone"": [4, 5]}}","{{""k"": 1}}"')
     assert (only.labels, only.meta) == ({"tone": (4.0, 5.0)}, {"k": 1})
 
 
 def test_mapping_by_column(file: Path) -> None:
     text = "nr,prompt,out.text,score\n7,q,r,3.5\n"
-    (only,) = read(file, text, "id=nr", "request=prompt", r"response=out\.text", "labels.tone=score", "meta.nr=nr")
+    (only,) = read_rows(file, text, "id=nr", "request=prompt", r"response=out\.text", "labels.tone=score", "meta.nr=nr")
     assert (only.id, only.response, only.labels, only.meta) == ("7", "r", {"tone": (3.5,)}, {"nr": "7"})
     assert only.extra == {}
     error = refused(file, text, "id=nr", "request=prompt", "response=out.text")
@@ -88,7 +73,7 @@ def test_mapping_by_column(file: Path) -> None:
     ],
 )
 def test_lines_and_cells(file: Path, content: str, response: str) -> None:
-    (only,) = read(file, content)
+    (only,) = read_rows(file, content)
     assert only.response == response
 
 
@@ -137,11 +122,11 @@ def test_bad_bytes(file: Path) -> None:
 
 def test_an_empty_source_cell(file: Path) -> None:
     content = f"{HEAD},source\na,q,r,s\nb,q,r,\n"
-    assert [each.source for each in read(file, content)] == [("s",), ()]
+    assert [each.source for each in read_rows(file, content)] == [("s",), ()]
     error = refused(file, content, needs_source=True)
     assert error.where is not None
     assert (error.where.line, error.where.key) == (3, "source")
-    assert len(read(file, f"{HEAD},source,sources\na,q,r,,x\n")) == 1
+    assert len(read_rows(file, f"{HEAD},source,sources\na,q,r,,x\n")) == 1
 
 
 def test_blank_lines_are_counted(file: Path) -> None:
@@ -163,7 +148,7 @@ def test_cells_come_back_as_they_were_written(
     writer = csv.writer(written, lineterminator=end, quoting=csv.QUOTE_ALL)
     writer.writerow(["id", "request", "response"])
     writer.writerows((number, *pair) for number, pair in enumerate(cells))
-    rows = read(tmp_path_factory.mktemp("trip") / "rows.csv", written.getvalue())
+    rows = read_rows(tmp_path_factory.mktemp("trip") / "rows.csv", written.getvalue())
     assert [(each.request, each.response) for each in rows] == cells
     assert [each.id for each in rows] == [str(number) for number in range(len(cells))]
 
@@ -172,4 +157,4 @@ def test_cells_come_back_as_they_were_written(
 @given(st.binary(max_size=100).map(lambda noise: f"{HEAD}\na,q,r\n".encode() + noise))
 def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     with suppress(DatasetError):
-        read(tmp_path_factory.mktemp("noise") / "rows.csv", content)
+        read_rows(tmp_path_factory.mktemp("noise") / "rows.csv", content)

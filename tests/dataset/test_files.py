@@ -218,3 +218,13 @@ def test_errors_on_standard_input_name_it() -> None:
     assert str(caught.value).startswith("stdin:1: id: missing")
     with spool_stdin(io.BytesIO(b"")) as path, pytest.raises(DatasetError, match="0 rows"):
         open_dataset(path, needs_source=False, stdin=True).scan()
+
+
+class BrokenStream(io.BytesIO):
+    def read(self, size: int | None = -1, /) -> bytes:
+        raise OSError(5, "Input/output error")
+
+
+def test_standard_input_that_fails_is_told() -> None:
+    with pytest.raises(DatasetError, match="Input/output error"), spool_stdin(BrokenStream()):
+        pass

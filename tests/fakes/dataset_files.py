@@ -1,0 +1,27 @@
+"""Write a data file and read it as a run does: the validating pass, then the lazy one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agentanvil.dataset import Row, open_dataset, parse_map
+from agentanvil.errors import DatasetError
+
+
+def read_rows(file: Path, content: str | bytes, *maps: str, needs_source: bool = False) -> list[Row]:
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    dataset = open_dataset(file, parse_map(maps), needs_source=needs_source)
+    info = dataset.scan()
+    rows = list(dataset.rows())
+    assert info.rows == len(rows)
+    return rows
+
+
+def refused(file: Path, content: str | bytes, *maps: str, needs_source: bool = False) -> DatasetError:
+    with pytest.raises(DatasetError) as caught:
+        read_rows(file, content, *maps, needs_source=needs_source)
+    assert caught.value.where is not None
+    assert caught.value.where.file == str(file)
+    return caught.value
