@@ -126,7 +126,7 @@ class FakeServer:
         self.port = 0
         self._script = script
         self._loop = asyncio.new_event_loop()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._connected_tasks: set[asyncio.Task[None]] = set()
         self._started = threading.Event()
         self._thread = threading.Thread(target=self._run, name="fake-judge", daemon=True)
 
@@ -166,26 +166,32 @@ class FakeServer:
         self.port = server.sockets[0].getsockname()[1]
         self._started.set()
         await self._stop.wait()
+        await asyncio.sleep(0.01)  # what was accepted just now becomes a connection, and is closed below
         server.close()
-        for task in self._tasks:
+        for task in self._connected_tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._connected_tasks, return_exceptions=True)
         await server.wait_closed()
+        await asyncio.sleep(0)  # aborted connections are closed in the loop's next turn
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._tasks.add(task)
+        self._connected_tasks.add(task)
         self.connections += 1
         try:
             with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
                 while await self._one(reader, writer):
                     pass
         finally:
-            self._tasks.discard(task)
             writer.close()
-            with contextlib.suppress(ConnectionError, asyncio.CancelledError):
+            try:
                 await writer.wait_closed()
+            except ConnectionError:
+                pass
+            except asyncio.CancelledError:
+                writer.transport.abort()
+            self._connected_tasks.discard(task)
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Serve one request; tell whether the connection may serve another."""
