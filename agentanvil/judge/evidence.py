@@ -17,9 +17,9 @@ from agentanvil.dataset import Row
 _QUOTATION = "\"'`´‘’‚‛“”„‟′″‵‶‹›«»「」『』〝〞〟ʼ＂＇"
 _DASHES = "‐‑‒–—―−﹘﹣－⁃"
 _INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufe0e\ufe0f\ufeff"
-_FOLDS = str.maketrans(
-    {**dict.fromkeys(_QUOTATION, "'"), **dict.fromkeys(_DASHES, "-"), **dict.fromkeys(_INVISIBLE), "⋯": "..."}
-)
+_FOLDS = {**dict.fromkeys(_QUOTATION, "'"), **dict.fromkeys(_DASHES, "-"), **dict.fromkeys(_INVISIBLE, ""), "⋯": "..."}
+# A pattern over the few characters that change costs a tenth of `str.translate` over all of them.
+_FOLDABLE = re.compile(f"[{re.escape(''.join(_FOLDS))}]")
 _ELLIPSIS = re.compile(r"[\[(]\s?\.{3,}\s?[\])]|\.{3,}")
 _BLANK = re.compile(rf"(?:[\s.…⋯\-{re.escape(_QUOTATION + _DASHES + _INVISIBLE)}]|[\[(]\s*(?:\.{{3}}|…)\s*[\])])*")
 _PUNCTUATED = re.compile(r"'[.,;:]\Z")
@@ -27,10 +27,14 @@ _PUNCTUATED = re.compile(r"'[.,;:]\Z")
 
 def fold(text: str) -> str:
     """Return the text as it is compared."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).casefold()
-        return " ".join(unicodedata.normalize("NFKC", text).translate(_FOLDS).split())
-    return " ".join(text.lower().replace('"', "'").replace("`", "'").split())
+    if text.isascii():
+        return " ".join(text.lower().replace('"', "'").replace("`", "'").split())
+    text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(_FOLDABLE.sub(_folded, text).split())
+
+
+def _folded(mark: re.Match[str]) -> str:
+    return _FOLDS[mark.group()]
 
 
 def is_blank(evidence: str) -> bool:

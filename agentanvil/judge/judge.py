@@ -16,6 +16,8 @@ from agentanvil.prompt import PROMPT_VERSION, Contract, Prompt, reask
 from agentanvil.verdict import Cell, Exchange, InputFault, Outcome
 
 SCHEMA_NAME = "verdict"
+# What a re-ask's task id ends in, so that a recording can hold both replies.
+REASK = "reask"
 REASKED = "reasked"
 # Faults of form: the judgement was made, it only cannot be read. All others would be another roll of the dice.
 REASKABLE = frozenset({"unparseable", "schema_mismatch", "missing_verdict", "type", "bad_label"})
@@ -125,7 +127,8 @@ def _reaskable(read: Parsed | ParseFault) -> str | None:
 def _reask_request(request: ChatRequest, said: str, contract: Contract, problem: str) -> ChatRequest:
     shown = said if len(said) <= SHOWN_BACK else f"{said[:SHOWN_BACK]}…"
     demand = Message("user", reask(contract, well_formed(problem)))
-    return replace(request, messages=(*request.messages, Message("assistant", shown), demand))
+    messages = (*request.messages, Message("assistant", shown), demand)
+    return replace(request, messages=messages, task_id=f"{request.task_id}/{REASK}")
 
 
 def _filled(first: Parsed | ParseFault, second: Parsed | ParseFault, contract: Contract) -> Parsed | ParseFault:

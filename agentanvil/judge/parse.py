@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from agentanvil.judge.fields import read_object, verdict_keys
+from agentanvil.judge.fields import VERDICT_KEY, read_object, verdict_keys
 from agentanvil.judge.labels import read_labels
 from agentanvil.judge.refusal import is_refusal
-from agentanvil.judge.strict_json import BrokenObjectError, FaultyJsonError, decode, objects
+from agentanvil.judge.strict_json import BrokenObjectError, FaultyJsonError, objects, unquoted, whole_object
 from agentanvil.judge.verdicts import Parsed, ParseFault, Verdict
 from agentanvil.prompt import Contract
 
@@ -37,27 +37,38 @@ def parse_reply(text: str, contract: Contract) -> Parsed | ParseFault:
 
 
 def _read_json(answer: str, contract: Contract) -> Parsed | ParseFault:
-    try:
-        whole = decode(answer)
-    except (ValueError, RecursionError):
-        whole = None
-    if isinstance(whole, dict):
+    text = unquoted(answer)
+    if (whole := whole_object(text)) is not None:
         return read_object(whole, contract)
     keys = verdict_keys(contract)
     try:
-        found = list(objects(answer, (*keys, "score")))
+        found = list(objects(text, (*keys, VERDICT_KEY)))
     except BrokenObjectError as error:
-        if error.truncated:
-            return ParseFault(
-                "truncated", f"the reply breaks off inside its object: …{' '.join(answer[-_SHOWN:].split())}"
-            )
-        return ParseFault("unparseable", f"the reply's object is not valid JSON: {_cut(answer)}")
+        return _broken(text, error)
     if found:
-        carriers = [candidate for candidate in found if any(key in candidate for key in keys)]
-        return _agreed([read_object(candidate, contract) for candidate in carriers or found[-1:]])
-    if is_refusal(answer):
+        return _read_found(found, keys, contract)
+    if is_refusal(text):
         return ParseFault("refusal", "the judge declined to grade")
-    return ParseFault("unparseable", f"no JSON object in the reply: {_cut(answer)}")
+    return ParseFault("unparseable", f"no JSON object in the reply: {_cut(text)}")
+
+
+def _broken(answer: str, error: BrokenObjectError) -> ParseFault:
+    if error.truncated:
+        return ParseFault("truncated", f"the reply breaks off inside its object: …{_cut(answer[-_SHOWN:])}")
+    return ParseFault("unparseable", f"the reply's object is not valid JSON: {_cut(answer)}")
+
+
+def _read_found(found: list[dict[str, object]], keys: tuple[str, ...], contract: Contract) -> Parsed | ParseFault:
+    carriers = [candidate for candidate in found if any(key in candidate for key in keys)]
+    if _scattered(carriers, keys):
+        return ParseFault("schema_mismatch", f"the verdicts stand in {len(carriers)} objects instead of one")
+    return _agreed([read_object(candidate, contract) for candidate in carriers or found[-1:]])
+
+
+def _scattered(carriers: list[dict[str, object]], keys: tuple[str, ...]) -> bool:
+    """Tell whether a joint reply came in pieces that share no dimension: nothing conflicts, only the form is wrong."""
+    named = [key for candidate in carriers for key in keys if key in candidate]
+    return len(carriers) > 1 and len(set(named)) == len(named)
 
 
 def _agreed(readings: list[Parsed | ParseFault]) -> Parsed | ParseFault:

@@ -11,7 +11,6 @@ from typing import NoReturn
 
 from agentanvil.judge.verdicts import ParseFault
 
-MAX_DECODES = 2
 # Each unbalanced brace costs a scan to the end of the text; a reply with more of them is no reply to this contract.
 MAX_STRAY_BRACES = 64
 
@@ -43,16 +42,26 @@ def _constant(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
 
 
-def decode(text: str) -> object:
-    """Decode a whole text; a string that holds JSON is decoded once more.
+def unquoted(text: str) -> str:
+    """Return the text inside a text that is one JSON string; any other text as it is. Undone once, never again."""
+    if not text.startswith('"'):
+        return text
+    try:
+        inner = _DECODER.decode(text)
+    except ValueError:
+        return text
+    return inner.strip() if isinstance(inner, str) else text
 
-    Raises ValueError or RecursionError for what is not JSON, FaultyJsonError for repeated keys, NaN and Infinity.
-    """
-    value = _DECODER.decode(text)
-    for _ in range(MAX_DECODES - 1):
-        if isinstance(value, str):
-            value = _DECODER.decode(value)
-    return value
+
+def whole_object(text: str) -> dict[str, object] | None:
+    """Return the object that a text is, if it is one without fault and nothing else."""
+    if not text.startswith("{"):
+        return None
+    try:
+        found = _DECODER.decode(text)
+    except (ValueError, RecursionError, FaultyJsonError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 @lru_cache(maxsize=256)
@@ -73,7 +82,8 @@ def objects(text: str, keys: tuple[str, ...]) -> Iterator[dict[str, object]]:
     """Yield the outermost JSON objects in a text but empty ones, whatever stands around; code fences mean nothing.
 
     Braces that are prose are passed over. Raises BrokenObjectError at a brace block that mentions one of `keys` and is
-    not JSON, so that a second object can never stand in for a damaged verdict; FaultyJsonError as `decode` does.
+    not JSON, so that a second object can never stand in for a damaged verdict, and FaultyJsonError at one with repeated
+    keys, NaN or Infinity.
     """
     stray = 0
     start = text.find("{")
