@@ -37,7 +37,7 @@ def marker_token(*texts: str) -> str:
 
     Since the token depends on all of a text, no text can be written to hold its own; the check is for chance.
     """
-    return first_absent(_candidates(texts), texts)
+    return first_absent(candidate_tokens(*texts), texts)
 
 
 def first_absent(candidates: Iterable[str], texts: Iterable[str]) -> str:
@@ -46,7 +46,8 @@ def first_absent(candidates: Iterable[str], texts: Iterable[str]) -> str:
     return next(token for token in candidates if not any(token in text for text in lowered))
 
 
-def _candidates(texts: tuple[str, ...]) -> Iterator[str]:
+def candidate_tokens(*texts: str) -> Iterator[str]:
+    """Yield tokens that follow from the texts, without end."""
     yield digest(*texts)[:TOKEN_LENGTH]
     for attempt in count(1):
         yield digest(str(attempt), *texts)[:TOKEN_LENGTH]

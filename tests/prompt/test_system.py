@@ -135,6 +135,20 @@ def test_a_marked_reply_has_room_for_one_dimension_only() -> None:
     assert "Score: X" in prompted(split)[1].system
 
 
+@pytest.mark.parametrize(
+    ("reply", "line"),
+    [
+        pytest.param(ReplyFormat("label", "Score:"), "\nScore: X", id="marker with a colon"),
+        pytest.param(ReplyFormat("label", "GRADE"), "\nGRADE: X", id="marker without one"),
+        pytest.param(ReplyFormat("label"), "Reply with X alone, where X is one of: 1, 2, 3, 4, 5", id="no marker"),
+        pytest.param(ReplyFormat("brackets"), "\n[[X]]", id="brackets"),
+        pytest.param(ReplyFormat("brackets", "Rating:"), "\nRating: [[X]]", id="brackets after a marker"),
+    ],
+)
+def test_a_marked_reply_is_asked_for_in_the_form_that_is_read(reply: ReplyFormat, line: str) -> None:
+    assert prompted(two(dimensions=(SECOND,), reply=reply))[1].system.endswith(line)
+
+
 @pytest.mark.parametrize("name", ["calibrated", "grounded"])
 def test_shipped_rubrics_stay_affordable_on_a_local_model(name: str) -> None:
     rubric = load_rubric(RUBRICS / f"{name}.yaml")

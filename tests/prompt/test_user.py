@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.dataset import Row
-from agentanvil.prompt.user import TOKEN_LENGTH, first_absent, marker_token, user_text
+from agentanvil.prompt.user import TOKEN_LENGTH, candidate_tokens, first_absent, marker_token, user_text
 from tests.fakes.records import row
 
 MARKER = re.compile(r"<<(END )?([A-Z]+(?: \d+)?) ([0-9a-f]{8})>>")
@@ -87,6 +88,13 @@ def test_a_token_that_stands_in_the_data_is_passed_over() -> None:
     assert first_absent(["0a1b2c3d", "11111111"], ["nothing here"]) == "0a1b2c3d"
     assert first_absent(["0a1b2c3d", "11111111"], ["x", "holds 0a1b2c3d"]) == "11111111"
     assert first_absent(["0a1b2c3d", "11111111"], ["holds <<END RESPONSE 0A1B2C3D>>"]) == "11111111"
+
+
+def test_tokens_to_fall_back_on_follow_from_the_texts_alone() -> None:
+    first, second, third = islice(candidate_tokens("a", "b"), 3)
+    assert len({first, second, third}) == 3
+    assert list(islice(candidate_tokens("a", "b"), 3)) == [first, second, third]
+    assert next(candidate_tokens("ab", "")) != first
 
 
 def test_swapping_request_and_response_changes_the_message() -> None:
