@@ -156,23 +156,30 @@ def tls_context(url: str) -> ssl.SSLContext:
 
 
 def _connection_fault(error: Exception, place: str) -> ConnectionFaultError | EndpointError:
+    """Return what went wrong on the way, in words; aiohttp's own error says more than httpx's translation."""
     cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
     if isinstance(cause, aiohttp.ClientConnectorCertificateError | aiohttp.ServerFingerprintMismatch):
         return EndpointError(
             f"the certificate of {place} cannot be trusted: {cause}",
             hint="Add the issuing authority's certificate with SSL_CERT_FILE.",
         )
-    if isinstance(cause, aiohttp.ClientHttpProxyError):
-        if cause.status == 407:
-            return EndpointError("the proxy refuses its user and password", code="unauthorised", status=407)
-        return ConnectionFaultError(f"the proxy answered {cause.status} and opened no tunnel to {place}")
-    if isinstance(cause, aiohttp.ClientConnectorError):
-        return ConnectionFaultError(f"cannot connect to {cause.host}:{cause.port}: {_reason(cause.os_error)}")
-    if isinstance(cause, aiohttp.ServerDisconnectedError):
-        return ConnectionFaultError(f"{place} closed the connection without an answer")
-    if isinstance(cause, aiohttp.ClientPayloadError):
-        return ConnectionFaultError(f"{place} closed the connection in the middle of its answer")
-    return ConnectionFaultError(f"the connection to {place} failed: {_reason(cause)}")
+    if isinstance(cause, aiohttp.ClientHttpProxyError) and cause.status == 407:
+        return EndpointError("the proxy refuses its user and password", code="unauthorised", status=407)
+    return ConnectionFaultError(_what_broke(cause, place))
+
+
+def _what_broke(cause: Exception, place: str) -> str:
+    match cause:
+        case aiohttp.ClientHttpProxyError():
+            return f"the proxy answered {cause.status} and opened no tunnel to {place}"
+        case aiohttp.ClientConnectorError():
+            return f"cannot connect to {cause.host}:{cause.port}: {_reason(cause.os_error)}"
+        case aiohttp.ServerDisconnectedError():
+            return f"{place} closed the connection without an answer"
+        case aiohttp.ClientPayloadError():
+            return f"{place} closed the connection in the middle of its answer"
+        case _:
+            return f"the connection to {place} failed: {_reason(cause)}"
 
 
 def _reason(error: BaseException) -> str:
