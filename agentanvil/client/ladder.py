@@ -1,0 +1,82 @@
+"""What an endpoint and model accept, learnt from their refusals: one step at a time, once for all calls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Protocol
+
+from agentanvil.client.adapter import RUNGS, Shape
+from agentanvil.client.base import ChatRequest
+from agentanvil.client.refusals import CAPS, STRUCTURE, blames_the_value
+from agentanvil.errors import ConfigError, EndpointError, ParameterRefusedError
+
+
+class ShapeStore(Protocol):
+    """Remembers between runs what an endpoint and model accept. Trouble with the store must not raise."""
+
+    def load(self, base_url: str, model: str) -> Shape | None: ...
+
+    def save(self, base_url: str, model: str, shape: Shape) -> None: ...
+
+
+class Ladder:
+    """The shape that calls are built with, and its way down.
+
+    Many calls are in flight when the first refusal comes back, and all of them will be refused. Only a call
+    that used the current shape may change it; the others are simply sent again with what was learnt.
+    """
+
+    def __init__(self, base_url: str, model: str, first: Shape, store: ShapeStore | None = None) -> None:
+        self._base_url = base_url
+        self._model = model
+        self._store = store
+        known = store.load(base_url, model) if store is not None else None
+        self._shape = known or first
+        self._caps_left = CAPS - {self._shape.cap_field}
+
+    @property
+    def shape(self) -> Shape:
+        return self._shape
+
+    def learn(self, used: Shape, refusal: ParameterRefusedError, request: ChatRequest) -> None:
+        """Change the shape so that the refused parameter is not sent again.
+
+        Raises ConfigError where the user set that parameter, EndpointError where it is not one that can be
+        left out: sending again would change nothing.
+        """
+        if used != self._shape:
+            return
+        parameter = "max_tokens" if refusal.parameter in CAPS else refusal.parameter
+        lower = self._lower(parameter, refusal, request)
+        if lower is None and parameter in request.sampling.explicit:
+            raise ConfigError(
+                f"the judge {self._model} refuses {parameter}, which was set on purpose: {refusal.message}",
+                hint=f"Leave {parameter} out, or set it to what the judge accepts.",
+            )
+        if lower is None:
+            raise EndpointError(
+                f"the judge {self._model} refuses {parameter}, which cannot be left out: {refusal.message}",
+                status=refusal.status,
+            )
+        self._shape = lower
+        if self._store is not None:
+            self._store.save(self._base_url, self._model, lower)
+
+    def _lower(self, parameter: str, refusal: ParameterRefusedError, request: ChatRequest) -> Shape | None:
+        """Return the next shape to try, or None where there is none."""
+        shape = self._shape
+        if parameter in STRUCTURE:
+            step = RUNGS.index(shape.rung) + 1
+            return None if request.schema is None or step == len(RUNGS) else replace(shape, rung=RUNGS[step])
+        sampling = request.sampling
+        sent = {"temperature": sampling.temperature, "seed": sampling.seed, "max_tokens": sampling.max_tokens}
+        field = shape.cap_field if parameter == "max_tokens" else parameter
+        if sent.get(parameter) is None or field in shape.dropped:
+            return None
+        if parameter == "max_tokens" and self._caps_left and not blames_the_value(refusal.message):
+            (other,) = self._caps_left
+            self._caps_left = frozenset()
+            return replace(shape, cap_field=other)
+        if parameter in sampling.explicit:
+            return None
+        return replace(shape, dropped=shape.dropped | {field})

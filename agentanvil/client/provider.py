@@ -1,0 +1,134 @@
+"""A judge behind an endpoint: builds the request, sends it, reads the reply, and learns what is accepted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from agentanvil.client.adapter import Adapter, Shape
+from agentanvil.client.base import ChatReply, ChatRequest
+from agentanvil.client.headers import parse_rate_headers
+from agentanvil.client.ladder import Ladder, ShapeStore
+from agentanvil.client.proof import Proof
+from agentanvil.client.secret import SHORTEST_IN_REPLIES, Redactor, Secret
+from agentanvil.client.transport import Transport
+from agentanvil.errors import AnvilError, CallError, EndpointError, ParameterRefusedError, RejectedError
+
+_UNEXPLAINED = RejectedError.code
+_MOST_STEPS = 16  # more than there are rungs and parameters: a guard, not a limit that is met
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Who is asked where. `first` is the shape to begin with; its `cap_field` is the provider's usual one."""
+
+    base_url: str
+    model: str
+    first: Shape = field(default_factory=Shape)
+
+
+class ProviderClient:
+    """Answers one ChatRequest with one wire request, or a few while it learns what the endpoint refuses.
+
+    `store` remembers what was learnt. `secrets` never leave it, neither in an error nor in a reply that echoes
+    them. `clock` gives Unix time.
+    """
+
+    def __init__(
+        self,
+        adapter: Adapter,
+        transport: Transport,
+        endpoint: Endpoint,
+        *,
+        store: ShapeStore | None = None,
+        secrets: Iterable[Secret] = (),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        secrets = tuple(secrets)
+        self._adapter = adapter
+        self._transport = transport
+        self._endpoint = endpoint
+        self._identity = f"{adapter.api}\n{endpoint.base_url}{adapter.path}\n".encode()
+        self._ladder = Ladder(endpoint.base_url, endpoint.model, endpoint.first, store)
+        self._proof = Proof()
+        self._clean = Redactor(secrets)
+        self._clean_reply = Redactor(secrets, SHORTEST_IN_REPLIES)
+        self._clock = clock
+
+    @property
+    def shape(self) -> Shape:
+        """What the endpoint and model were found to accept so far."""
+        return self._ladder.shape
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """The parameters that were refused and are no longer sent, for the manifest."""
+        return tuple(sorted(self.shape.dropped))
+
+    def fingerprint(self, request: ChatRequest) -> bytes:
+        """Return API kind, address and full body as they would be sent if nothing were refused.
+
+        What was learnt on the way is left out: it follows from the endpoint, and with it the first calls of a
+        run would have other keys than the same calls in the next one.
+        """
+        return self._identity + self._adapter.build(self._endpoint.model, request, self._endpoint.first)
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Raises CallError, and ConfigError for a refused parameter that the user set."""
+        steps = 0
+        try:
+            with self._proof.call():
+                while True:
+                    steps += 1
+                    known = self._ladder.shape
+                    try:
+                        return await self._attempt(request, known, steps)
+                    except ParameterRefusedError as refusal:
+                        if steps == _MOST_STEPS:
+                            raise EndpointError(refusal.message, status=refusal.status) from None
+                        self._ladder.learn(known, refusal, request)
+        except AnvilError as error:
+            raise await self._judged(error, steps) from error.__cause__
+
+    async def confirm(self, request: ChatRequest, reply: ChatReply) -> None:
+        """Nothing to keep."""
+
+    async def close(self) -> None:
+        await self._transport.close()
+
+    async def _attempt(self, request: ChatRequest, shape: Shape, attempts: int) -> ChatReply:
+        if request.schema is None and shape.rung != "plain":
+            shape = replace(shape, rung="plain")
+        body = self._adapter.build(self._endpoint.model, request, shape)
+        started = time.perf_counter()
+        answer = await self._transport.send(body)
+        latency = time.perf_counter() - started
+        reply = self._adapter.read(answer, shape)
+        rates = parse_rate_headers(answer.headers, self._clock())
+        clean = self._clean_reply
+        return replace(
+            reply,
+            text=clean(reply.text),
+            refusal=None if reply.refusal is None else clean(reply.refusal),
+            model=None if reply.model is None else clean(reply.model),
+            request_id=None if reply.request_id is None else clean(reply.request_id),
+            attempts=attempts,
+            latency_s=latency,
+            rates=rates if rates.known else None,
+        )
+
+    async def _judged(self, error: AnvilError, steps: int) -> AnvilError:
+        """Return the error as it leaves: without secrets, and an unexplained refusal settled by the proof."""
+        if isinstance(error, RejectedError) and error.code == _UNEXPLAINED and not await self._proof.passed():
+            error = EndpointError(
+                f"no request has passed yet, and the judge refuses: {error.message}",
+                status=error.status,
+                hint="Check the model's name, the base URL and the parameters.",
+            )
+        error.message = self._clean(error.message)
+        error.hint = None if error.hint is None else self._clean(error.hint)
+        error.args = (error.message,)
+        if isinstance(error, CallError):
+            error.attempts = steps
+        return error
