@@ -12,8 +12,10 @@ _BACK_OFF = 0.85
 _NEAR = 0.9
 _HOLD_S = 30.0
 _HOLD_MAX_S = 600.0
-_STRAIN_WEIGHT = 1 / 32
-_STRAIN_RARE = 0.05
+_STRAIN_WEIGHT = 1 / 64
+_STRAIN_RARE = 0.1
+_STRAIN_LEAST = 0.25
+_STRAIN_LOSS = 0.2
 _LEARNED = 0.98
 _PROBE = 0.01
 _PROBE_MORE = 0.003
@@ -44,7 +46,7 @@ class ConcurrencyWindow:
 
     def succeeded(self, in_flight: int, now: float) -> None:
         """One call was answered while `in_flight` were out, itself included."""
-        self._strain -= _STRAIN_WEIGHT * self._strain
+        self._strain -= self._strain * _STRAIN_WEIGHT
         if in_flight < (self.size / 2 if self.slow_start else self.size - 1):
             return
         if now >= self._retry_at:
@@ -80,14 +82,21 @@ class ConcurrencyWindow:
         """Whether more at once were fine before, so that a rejection now is not about their number."""
         return in_flight <= 1 or (self.epoch > 0 and in_flight - 1 <= _BACK_OFF * self._fits)
 
-    def strained(self, floor: int) -> None:
-        """An overload or a lost connection: where they are not rare, one slot less, but never below `floor`."""
-        self._strain += _STRAIN_WEIGHT * (1 - self._strain)
-        if self._strain < _STRAIN_RARE:
-            return
-        self.slow_start = False
-        self.size = max(self.size - 1.0 - 0.2 * self._strain * self.size, min(self.size, float(floor)))
-        self._fits = self.size
+    def strained(self, in_flight: int, floor: int) -> None:
+        """An overload or a lost connection while `in_flight` were out, itself included.
+
+        It ends the slow start. After that, single ones are bad luck; where they come often, slots go, never
+        below `floor`.
+        """
+        least = min(self.size, float(floor))
+        if self.slow_start:
+            self.slow_start = False
+            self.size = max(in_flight - 1.0, least)
+        self._strain += (1 - self._strain) * _STRAIN_WEIGHT
+        excess = self._strain - _STRAIN_RARE
+        if excess > 0:
+            self.size = max(self.size - max(_STRAIN_LEAST, _STRAIN_LOSS * excess * self.size), least)
+            self._fits = self.size
 
     def _settle(self, fits: float) -> None:
         self._fits = self._ceiling = max(1.0, fits)

@@ -75,14 +75,18 @@ class LimitedClient:
     async def complete(self, request: ChatRequest) -> ChatReply:
         loop = asyncio.get_running_loop()
         permit = await self._enter(loop, self._throttle.weigh(request))
+        rest_s = 0.0
         try:
             reply = await self._inner.complete(request)
             self._throttle.answered(permit, reply, self._in_flight, loop.time())
         except CallError as error:
-            self._throttle.failed(permit, error, self._in_flight, loop.time())
+            rest_s = self._throttle.failed(permit, error, self._in_flight, loop.time())
             raise
         finally:
-            self._leave(loop)
+            if rest_s > 0:
+                loop.call_later(rest_s, self._leave, loop)
+            else:
+                self._leave(loop)
         return reply
 
     def fingerprint(self, request: ChatRequest) -> bytes:

@@ -15,6 +15,7 @@ MARGIN = 0.02
 
 _LATE_S = 0.01
 _CONNECT_S = 0.05
+_TRIAL_S = 1.0
 
 
 class Pace:
@@ -124,7 +125,7 @@ class Allowance:
     at which it is whole again. Then a call waits for its own share only.
     """
 
-    __slots__ = ("_anchor", "_left", "_next", "_refill", "_reset_at", "_seen_at", "_size", "spent")
+    __slots__ = ("_anchor", "_left", "_next", "_refill", "_reset_at", "_seen_at", "_size", "_trying", "spent")
 
     def __init__(self) -> None:
         self.spent = 0.0
@@ -135,6 +136,7 @@ class Allowance:
         self._next = -math.inf
         self._refill = 0.0
         self._anchor: tuple[float, float] | None = None
+        self._trying = False
 
     def observe(self, window: RateWindow, now: float, spent_then: float, longest_s: float) -> None:
         """Take in one answer's headers; `spent_then` is `spent` right after its request was sent.
@@ -143,6 +145,7 @@ class Allowance:
         """
         if window.remaining is None or window.reset_s is None or window.reset_s > longest_s:
             return
+        self._trying = False
         self._seen_at = now
         self._reset_at = now + window.reset_s
         self._size = window.limit or math.inf
@@ -163,12 +166,20 @@ class Allowance:
     def spend(self, now: float, weight: float) -> None:
         self.spent += weight
         if now >= self._reset_at:
-            self._left = math.inf
+            self._begin_anew(now)
             return
         if self._scarce(now):
             rate = max(self._refill, self._level(now) / (self._reset_at - now))
             self._next = max(now, self._next) + weight / max(rate, 1e-6)
         self._left -= weight
+
+    def _begin_anew(self, now: float) -> None:
+        """The reset is past. If calls were held back, one goes first: resets are rounded, and clocks differ."""
+        waited = not self._refill and self._scarce(now)
+        self._left = 0.0 if waited and not self._trying else math.inf
+        self._trying = waited and not self._trying
+        if self._trying:
+            self._reset_at = now + _TRIAL_S
 
     def _level(self, now: float) -> float:
         return self._left + self._refill * (now - self._seen_at)

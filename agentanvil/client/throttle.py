@@ -21,6 +21,8 @@ _UNHINTED_PAUSE_S = 0.05
 _UNHINTED_PAUSE_MAX_S = 10.0
 _ANSWER_TOKENS = 200.0
 _SCALE_WEIGHT = 0.1
+_REST = 0.5
+_REST_MAX_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,29 +154,38 @@ class Throttle:
         if reply.rates is not None:
             self._observe(permit, reply.rates, now)
 
-    def failed(self, permit: Permit, error: CallError, in_flight: int, now: float) -> None:
-        """A call failed while `in_flight` were out; rejections and overloads change what is sent next."""
+    def failed(self, permit: Permit, error: CallError, in_flight: int, now: float) -> float:
+        """A call failed while `in_flight` were out; rejections and overloads change what is sent next.
+
+        Returns for how many seconds its slot should stay empty: an overloaded provider refuses at once, and a
+        slot that is filled again at once would be refused many times over.
+        """
         if isinstance(error, RateLimitedError):
-            self.rejected += 1
-            self._learner.refused(permit.epoch)
-            if permit.charge is not None and self._meter is not None:
-                self._meter.settle(now, permit.charge, 0.0)
+            self._limited(permit, error, in_flight, now)
+        elif isinstance(error, TransientError) and error.status in _OVERLOADED:
+            self._window.strained(in_flight, 1)
             if error.retry_after is not None:
-                self._told_to_wait(permit, error.retry_after, now)
-            else:
-                self._turned_away(permit, in_flight, now)
-        elif isinstance(error, TransientError):
-            if error.status in _OVERLOADED:
-                self._window.strained(1)
-                if error.retry_after is not None:
-                    self._pause(now + error.retry_after, error.retry_after)
-            elif isinstance(error, (ConnectionFaultError, DeadlineError)):
-                self._window.strained(START)
+                self._pause(now + error.retry_after, error.retry_after)
+            if self._quickest_s < math.inf:
+                return min(_REST_MAX_S, _REST * self._quickest_s * self._jitter.uniform(0.5, 1.5))
+        elif isinstance(error, ConnectionFaultError | DeadlineError):
+            self._window.strained(in_flight, START)
+        return 0.0
 
     def closed_for(self, now: float) -> float | None:
         """Return the seconds of a pause too long to wait out, else None."""
         left_s = self.paused_until - now
         return left_s if left_s > self._max_pause_s else None
+
+    def _limited(self, permit: Permit, error: RateLimitedError, in_flight: int, now: float) -> None:
+        self.rejected += 1
+        self._learner.refused(permit.epoch)
+        if permit.charge is not None and self._meter is not None:
+            self._meter.settle(now, permit.charge, 0.0)
+        if error.retry_after is not None:
+            self._told_to_wait(permit, error.retry_after, now)
+        else:
+            self._turned_away(permit, in_flight, now)
 
     def _told_to_wait(self, permit: Permit, retry_after_s: float, now: float) -> None:
         self._window.slow_start = False
