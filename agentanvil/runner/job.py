@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -61,16 +61,16 @@ class Job:
 
 
 @contextmanager
-def open_rows(settings: GradeSettings, rubric: Rubric, around: Surroundings) -> Iterator[Dataset]:
+def open_rows(data: str, mapping: Iterable[str], rubric: Rubric, around: Surroundings) -> Iterator[Dataset]:
     """Open the data file, or keep standard input in a temporary file for as long as the context lasts."""
-    mapping = parse_map(settings.mapping)
-    if settings.data != STDIN:
-        yield open_dataset(settings.data, mapping, needs_source=rubric.needs_source)
+    fields = parse_map(mapping)
+    if data != STDIN:
+        yield open_dataset(data, fields, needs_source=rubric.needs_source)
         return
     if around.stdin is None:
         raise UsageError("there is no standard input to read rows from")
     with spool_stdin(around.stdin) as path:
-        yield open_dataset(path, mapping, needs_source=rubric.needs_source, stdin=True)
+        yield open_dataset(path, fields, needs_source=rubric.needs_source, stdin=True)
 
 
 @contextmanager
@@ -78,7 +78,7 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
     """Read and check everything that the user gave. Raises InputError; nothing is spent, nothing is written."""
     rubric = load_rubric(settings.rubric)
     spec = _judge_of(settings.judge, rubric)
-    with open_rows(settings, rubric, around) as dataset:
+    with open_rows(settings.data, settings.mapping, rubric, around) as dataset:
         info = dataset.scan()
         plan = Plan(plan_calls(rubric), settings.repeats, str(spec) if spec else CODE_ALONE)
         identity = _identity(settings, rubric, info, spec)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from platformdirs import user_cache_path
 
 from agentanvil.client import ChatClient
-from agentanvil.client.adapter import Shape
+from agentanvil.client.adapter import Adapter, Shape
 from agentanvil.client.budget import Budget, BudgetClient, BudgetSettings, MeteredTransport, Totals
 from agentanvil.client.cache_store import CacheStore
 from agentanvil.client.cached import CachedClient
@@ -102,11 +102,25 @@ class LiveStack:
         return JudgeFacts(shape.rung, self.provider.dropped, shape.cap_field, self.budget.totals)
 
 
+def wire_of(spec: JudgeSpec) -> tuple[Adapter, Endpoint]:
+    """Return how a judge is spoken to, and where. Raises JudgeSetupError for one that has no endpoint."""
+    if spec.base_url is None:
+        raise JudgeSetupError(f"the judge {spec} has no endpoint")
+    return ChatCompletions(), Endpoint(spec.base_url, spec.model, Shape(cap_field=spec.rules.cap_field))
+
+
 @asynccontextmanager
 async def open_stack(
-    spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, listener: Listener
+    spec: JudgeSpec,
+    settings: JudgeSettings,
+    around: Surroundings,
+    listener: Listener,
+    adapter: Adapter | None = None,
 ) -> AsyncIterator[JudgeStack]:
-    """Open the judge that `spec` names. Raises JudgeSetupError or ConfigError; nothing was sent then."""
+    """Open the judge that `spec` names. Raises JudgeSetupError or ConfigError; nothing was sent then.
+
+    `adapter` stands in for the judge's own, around which it is built, to ask for more than a run does.
+    """
     if spec.provider == "recorded":
         replay = RecordedClient(Path(spec.model), task_id)
         try:
@@ -115,7 +129,7 @@ async def open_stack(
             await replay.close()
         return
     store = open_store(settings, around.environ, listener)
-    stack = await _live(spec, settings, around, store)
+    stack = await _live(spec, settings, around, store, adapter)
     try:
         yield stack
     finally:
@@ -135,16 +149,21 @@ def cache_path(chosen: str | None, environ: Mapping[str, str]) -> Path:
     return Path(named) if named else user_cache_path("agentanvil") / CACHE_FILE
 
 
-async def _live(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, store: CacheStore | None) -> LiveStack:
-    if spec.base_url is None:
-        raise JudgeSetupError(f"the judge {spec} has no endpoint")
+async def _live(
+    spec: JudgeSpec,
+    settings: JudgeSettings,
+    around: Surroundings,
+    store: CacheStore | None,
+    adapter: Adapter | None,
+) -> LiveStack:
+    usual, endpoint = wire_of(spec)
+    adapter = adapter or usual
     key = find_key(spec, around.environ, settings.api_key_env)
-    proxy = find_proxy(spec.base_url, around.environ)
-    await reach(spec.base_url, proxy=proxy)
-    adapter = ChatCompletions()
+    proxy = find_proxy(endpoint.base_url, around.environ)
+    await reach(endpoint.base_url, proxy=proxy)
     budget = Budget(BudgetSettings(settings.max_calls, settings.max_cost), settings.prices, spec.model)
     transport = HttpTransport(
-        spec.base_url + adapter.path,
+        endpoint.base_url + adapter.path,
         adapter.headers(key.reveal() if key else None),
         timeout_s=settings.timeout,
         proxy=proxy,
@@ -152,7 +171,7 @@ async def _live(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, 
     provider = ProviderClient(
         adapter,
         MeteredTransport(transport, budget),
-        Endpoint(spec.base_url, spec.model, Shape(cap_field=spec.rules.cap_field)),
+        endpoint,
         store=store,
         secrets=(*((key,) if key else ()), *proxy_secrets(proxy)),
     )

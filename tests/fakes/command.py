@@ -1,0 +1,49 @@
+"""The `anvil` command as a process of its own, in a folder and a home of the test's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the process ended; `out` is as it was written, byte for byte."""
+
+    code: int
+    out: bytes
+    err: str
+
+
+def anvil(*arguments: str | Path, cwd: Path, environ: Mapping[str, str] | None = None, stdin: bytes = b"") -> Ended:
+    """Run `python -m agentanvil` in `cwd`; nothing of the caller's home, cache or keys is seen."""
+    return run_python("-m", "agentanvil", *map(str, arguments), cwd=cwd, environ=environ, stdin=stdin)
+
+
+def run_python(*arguments: str, cwd: Path, environ: Mapping[str, str] | None = None, stdin: bytes = b"") -> Ended:
+    """Run this interpreter in the same surroundings."""
+    home = str(cwd / ".home")
+    clean = {
+        "PATH": os.environ.get("PATH", ""),
+        "PYTHONPATH": str(ROOT),
+        "HOME": home,
+        "XDG_CACHE_HOME": home,
+        "TMPDIR": str(cwd),
+        "COLUMNS": "120",
+    }
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env={**clean, **(environ or {})},
+        input=stdin,
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+    return Ended(done.returncode, done.stdout, done.stderr.decode("utf-8"))
