@@ -29,23 +29,33 @@ class JournalWriter:
     """Appends outcomes to a journal whose first line names the run it belongs to."""
 
     def __init__(self, path: Path, fingerprint: str) -> None:
-        """Open for appending; cut a half-written last line; refuse a journal of another run."""
+        """Open for appending and cut a half-written last line. Whose journal it is, `read_index` has checked."""
         self.path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
-        size = _cut_tail(self._file)
-        if size == 0:
-            self._write({"journal": FORMAT, "run": fingerprint})
         self.written = 0
+        try:
+            if _cut_tail(self._file) == 0:
+                self._write({"journal": FORMAT, "run": fingerprint})
+        except BaseException:
+            os.close(self._file)
+            raise
 
     def append(self, outcome: Outcome) -> None:
-        """Hand one line to the operating system before returning."""
+        """Hand one line to the operating system before returning. Raises RunFolderError where the disk refuses it."""
         self._write(encode(outcome))
         self.written += 1
 
     def _write(self, line: dict[str, object]) -> None:
         data = memoryview(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))
-        while data:
-            data = data[os.write(self._file, data) :]
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+        except OSError as error:
+            raise RunFolderError(
+                f"the journal cannot be written: {error.strerror or error}",
+                where=Where(str(self.path)),
+                hint="Make room, then run the same command again: it goes on where it stopped.",
+            ) from error
 
     def close(self) -> None:
         """Flush to the disk and close."""

@@ -30,27 +30,29 @@ async def run_local(
     """Work through `tasks`, at most `concurrency` at a time, pulling each only when someone is free.
 
     `record` is called with each outcome before its worker takes another task, so that a journal written there
-    is never behind by more than what is in flight. The first exception of a worker stops the intake, the
-    others finish, and then it is raised. Cancelling this coroutine cancels what is in flight.
+    is never behind by more than what is in flight. The first exception of a worker, of `tasks` or of `record`
+    stops the intake, the others finish, and then it is raised. Cancelling this coroutine cancels what is in
+    flight.
     """
-    failures: list[BaseException] = []
+    failures: list[Exception] = []
 
-    async def crew() -> None:
+    async def work() -> None:
         since_turn = 0
         for task in tasks:
             if stop.requested:
                 return
-            try:
-                outcome = await worker(task)
-            except Exception as error:
-                failures.append(error)
-                stop.requested = True
-                return
-            record(outcome)
+            record(await worker(task))
             since_turn += 1
             if since_turn == _BREATH:
                 since_turn = 0
                 await asyncio.sleep(0)
+
+    async def crew() -> None:
+        try:
+            await work()
+        except Exception as error:
+            failures.append(error)
+            stop.requested = True
 
     async with asyncio.TaskGroup() as group:
         for _ in range(concurrency):

@@ -106,3 +106,11 @@ def test_scores_keep_their_exact_value(tmp_path: Path) -> None:
     reader = JournalReader(path, index_of(path))
     assert reader.row(0)[0].cells["faithfulness"] == Scored(0.30000000000000004)
     reader.close()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_told_as_such() -> None:
+    with pytest.raises(RunFolderError, match="No space left") as caught:
+        JournalWriter(Path("/dev/full"), RUN)
+    assert caught.value.where is not None
+    assert caught.value.where.file == "/dev/full"

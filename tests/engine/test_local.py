@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from agentanvil.engine import Stop, run_local
-from agentanvil.errors import EndpointError
+from agentanvil.errors import DatasetError, EndpointError, RunFolderError
 from agentanvil.plan import CallPlan, Plan, Task
 from agentanvil.verdict import Outcome
 from tests.fakes.records import outcome, row
@@ -82,6 +82,27 @@ def test_the_first_failure_ends_the_intake_and_is_raised_after_the_others_finish
     with pytest.raises(EndpointError, match="not accepted"):
         asyncio.run(run_local(tasks(100), worker, 4, lambda o: seen.append(o.row), Stop()))
     assert len(seen) == bench.started <= 5 + 4
+
+
+def test_rows_that_cannot_be_read_any_more_end_the_run_by_their_own_error() -> None:
+    def changed() -> Iterator[Task]:
+        yield from tasks(3)
+        raise DatasetError("the file was changed")
+
+    seen: list[int] = []
+    with pytest.raises(DatasetError, match="was changed"):
+        asyncio.run(run_local(changed(), Bench(turns=3), 4, lambda o: seen.append(o.row), Stop()))
+    assert sorted(seen) == [0, 1, 2]
+
+
+def test_an_outcome_that_cannot_be_kept_ends_the_run_by_its_own_error() -> None:
+    def full(_: Outcome) -> None:
+        raise RunFolderError("no space left")
+
+    bench = Bench()
+    with pytest.raises(RunFolderError, match="no space"):
+        asyncio.run(run_local(tasks(100), bench, 4, full, Stop()))
+    assert bench.started == 4
 
 
 def test_work_that_never_waits_still_lets_others_have_a_turn() -> None:
