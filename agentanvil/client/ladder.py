@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Protocol
 
 from agentanvil.client.adapter import RUNGS, Shape
 from agentanvil.client.base import ChatRequest
 from agentanvil.client.refusals import CAPS, STRUCTURE, blames_the_value
-from agentanvil.errors import ConfigError, EndpointError, ParameterRefusedError
+from agentanvil.errors import AnvilError, ConfigError, EndpointError, ParameterRefusedError
 
 
 class ShapeStore(Protocol):
@@ -32,6 +33,7 @@ class Ladder:
         self._store = store
         known = store.load(base_url, model) if store is not None else None
         self._shape = known or first
+        self._hopeless: AnvilError | None = None
         self._caps_left = CAPS - {self._shape.cap_field}
 
     @property
@@ -42,25 +44,31 @@ class Ladder:
         """Change the shape so that the refused parameter is not sent again.
 
         Raises ConfigError where the user set that parameter, EndpointError where it is not one that can be
-        left out: sending again would change nothing.
+        left out: sending again would change nothing, for this call and for all that are refused with it.
         """
+        if self._hopeless is not None:
+            raise copy(self._hopeless)
         if used != self._shape:
             return
         parameter = "max_tokens" if refusal.parameter in CAPS else refusal.parameter
         lower = self._lower(parameter, refusal, request)
-        if lower is None and parameter in request.sampling.explicit:
-            raise ConfigError(
-                f"the judge {self._model} refuses {parameter}, which was set on purpose: {refusal.message}",
-                hint=f"Leave {parameter} out, or set it to what the judge accepts.",
-            )
         if lower is None:
-            raise EndpointError(
-                f"the judge {self._model} refuses {parameter}, which cannot be left out: {refusal.message}",
-                status=refusal.status,
-            )
+            self._hopeless = self._dead_end(parameter, refusal, explicit=parameter in request.sampling.explicit)
+            raise copy(self._hopeless)
         self._shape = lower
         if self._store is not None:
             self._store.save(self._base_url, self._model, lower)
+
+    def _dead_end(self, parameter: str, refusal: ParameterRefusedError, *, explicit: bool) -> AnvilError:
+        if explicit:
+            return ConfigError(
+                f"the judge {self._model} refuses {parameter}, which was set on purpose: {refusal.message}",
+                hint=f"Leave {parameter} out, or set it to what the judge accepts.",
+            )
+        return EndpointError(
+            f"the judge {self._model} refuses {parameter}, which cannot be left out: {refusal.message}",
+            status=refusal.status,
+        )
 
     def _lower(self, parameter: str, refusal: ParameterRefusedError, request: ChatRequest) -> Shape | None:
         """Return the next shape to try, or None where there is none."""

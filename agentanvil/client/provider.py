@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,6 @@ from agentanvil.client.transport import Transport
 from agentanvil.errors import AnvilError, CallError, EndpointError, ParameterRefusedError, RejectedError
 
 _UNEXPLAINED = RejectedError.code
-_MOST_STEPS = 16  # more than there are rungs and parameters: a guard, not a limit that is met
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,8 @@ class ProviderClient:
         self._endpoint = endpoint
         self._identity = f"{adapter.api}\n{endpoint.base_url}{adapter.path}\n".encode()
         self._ladder = Ladder(endpoint.base_url, endpoint.model, endpoint.first, store)
+        self._trial = asyncio.Lock()
+        self._proven: Shape | None = None
         self._proof = Proof()
         self._clean = Redactor(secrets)
         self._clean_reply = Redactor(secrets, SHORTEST_IN_REPLIES)
@@ -76,26 +78,48 @@ class ProviderClient:
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Raises CallError, and ConfigError for a refused parameter that the user set."""
-        steps = 0
         try:
             with self._proof.call():
-                while True:
-                    steps += 1
-                    known = self._ladder.shape
-                    try:
-                        return await self._attempt(request, known, steps)
-                    except ParameterRefusedError as refusal:
-                        if steps == _MOST_STEPS:
-                            raise EndpointError(refusal.message, status=refusal.status) from None
-                        self._ladder.learn(known, refusal, request)
+                shape = self._ladder.shape
+                try:
+                    return await self._attempt(request, shape, 1)
+                except ParameterRefusedError as refusal:
+                    return await self._descend(request, shape, refusal)
         except AnvilError as error:
-            raise await self._judged(error, steps) from error.__cause__
+            raise await self._judged(error) from error.__cause__
 
     async def confirm(self, request: ChatRequest, reply: ChatReply) -> None:
         """Nothing to keep."""
 
     async def close(self) -> None:
         await self._transport.close()
+
+    async def _descend(self, request: ChatRequest, used: Shape, refusal: ParameterRefusedError) -> ChatReply:
+        """Send again with what the refusal taught.
+
+        All calls in flight are refused alike. One of them goes ahead and the others wait for what it meets, so
+        that an endpoint that refuses in vain costs little more than was in flight.
+        """
+        steps = 1
+        try:
+            async with self._trial:
+                while used == self._ladder.shape or self._ladder.shape != self._proven:
+                    self._ladder.learn(used, refusal, request)
+                    used = self._ladder.shape
+                    steps += 1
+                    try:
+                        reply = await self._attempt(request, used, steps)
+                    except ParameterRefusedError as again:
+                        refusal = again
+                    else:
+                        self._proven = used
+                        return reply
+                used = self._ladder.shape
+            steps += 1
+            return await self._attempt(request, used, steps)
+        except CallError as error:
+            error.attempts = steps
+            raise
 
     async def _attempt(self, request: ChatRequest, shape: Shape, attempts: int) -> ChatReply:
         if request.schema is None and shape.rung != "plain":
@@ -118,17 +142,17 @@ class ProviderClient:
             rates=rates if rates.known else None,
         )
 
-    async def _judged(self, error: AnvilError, steps: int) -> AnvilError:
+    async def _judged(self, error: AnvilError) -> AnvilError:
         """Return the error as it leaves: without secrets, and an unexplained refusal settled by the proof."""
         if isinstance(error, RejectedError) and error.code == _UNEXPLAINED and not await self._proof.passed():
-            error = EndpointError(
+            endpoint = EndpointError(
                 f"no request has passed yet, and the judge refuses: {error.message}",
                 status=error.status,
                 hint="Check the model's name, the base URL and the parameters.",
             )
+            endpoint.attempts = error.attempts
+            error = endpoint
         error.message = self._clean(error.message)
         error.hint = None if error.hint is None else self._clean(error.hint)
         error.args = (error.message,)
-        if isinstance(error, CallError):
-            error.attempts = steps
         return error

@@ -59,13 +59,15 @@ def refused_parameter(message: str, param: str | None, *, certain_only: bool = F
     named = _root(param)
     if named == "model":
         return None
-    if named is not None and named not in _CONTENT:
+    if named in _CONTENT:
+        return "response_format" if _needs_the_word_json(message) else None
+    if named is not None:
         return named
     location = _LOCATION.search(message)
     if location is not None and location[1] not in _CONTENT:
         return _PARTS.get(location[1], location[1])
     if not (_CERTAIN if certain_only else _REFUSAL).search(message):
-        return "response_format" if named and _needs_the_word_json(message) else None
+        return None
     match = _NAME.search(message)
     return match.lastgroup if match is not None else None
 

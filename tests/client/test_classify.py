@@ -282,6 +282,7 @@ def test_a_refused_parameter_is_named(status: int, body: object, parameter: str)
         (400, b"<html><title>Bad Request</title></html>"),
         (400, {"message": "nope"}),
         (400, openai("Invalid 'messages[0].role'", None, "messages[0].role")),
+        (400, openai("Invalid 'messages[1].content': 'temperature is not supported'", None, "messages[1].content")),
         (422, {"detail": [{"loc": ["body", "messages", 0, "content"], "msg": "too odd", "type": "x"}]}),
         (422, {"detail": "no"}),
     ],

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import pytest
 
 from agentanvil.client import ChatReply, ChatRequest, Message, ReplySchema, Sampling
-from agentanvil.client.adapter import Shape
+from agentanvil.client.adapter import RUNGS, Shape
 from agentanvil.client.chat_completions import ChatCompletions
 from agentanvil.client.provider import Endpoint, ProviderClient
 from agentanvil.client.secret import Secret
@@ -182,7 +182,7 @@ def test_calls_in_flight_do_not_each_go_down_a_rung() -> None:
         replies, shape = with_client(server, many)
     assert {reply.rung for reply in replies} == {"tool"}
     assert shape == Shape(rung="tool", dropped=frozenset({"temperature"}))
-    assert len(server.requests) <= 60
+    assert len(server.requests) == 20 + 1 + 20
 
 
 def test_what_was_learnt_can_outlive_the_run() -> None:
@@ -196,7 +196,7 @@ def test_what_was_learnt_can_outlive_the_run() -> None:
 def test_a_parameter_refused_although_it_is_not_sent_ends_the_run() -> None:
     """O-A33: the endpoint goes on refusing what was left out already."""
 
-    async def fifty(client: ProviderClient) -> list[ChatReply | BaseException]:
+    async def eight(client: ProviderClient) -> list[ChatReply | BaseException]:
         return await asyncio.gather(*(client.complete(REQUEST) for _ in range(8)), return_exceptions=True)
 
     for answer in (
@@ -205,8 +205,10 @@ def test_a_parameter_refused_although_it_is_not_sent_ends_the_run() -> None:
         error(400, "grammar is not supported", param="response_format"),
     ):
         with FakeServer(answer) as server:
-            ended = with_client(server, fifty)
+            ended = with_client(server, eight)
         assert {type(end) for end in ended} == {EndpointError}
+        assert len({id(end) for end in ended}) == 8
+        assert len(server.requests) <= 8 + len(RUNGS)
 
 
 @pytest.mark.parametrize("status", [400, 422])
