@@ -12,6 +12,7 @@ from agentanvil.client.base import ChatReply, ChatRequest
 from agentanvil.client.headers import parse_rate_headers
 from agentanvil.client.ladder import Ladder, ShapeStore
 from agentanvil.client.proof import Proof
+from agentanvil.client.refusals import CAPS
 from agentanvil.client.secret import SHORTEST_IN_REPLIES, Redactor, Secret
 from agentanvil.client.transport import Transport
 from agentanvil.errors import AnvilError, CallError, EndpointError, ParameterRefusedError, RejectedError
@@ -102,28 +103,31 @@ class ProviderClient:
         """
         steps = 1
         try:
-            async with self._trial:
-                while used == self._ladder.shape or self._ladder.shape != self._proven:
-                    self._ladder.learn(used, refusal, request)
+            while True:
+                async with self._trial:
+                    while used == self._ladder.shape or self._ladder.shape != self._proven:
+                        self._ladder.learn(used, refusal, request)
+                        used = self._ladder.shape
+                        steps += 1
+                        try:
+                            reply = await self._attempt(request, used, steps)
+                        except ParameterRefusedError as again:
+                            refusal = again
+                        else:
+                            self._proven = used
+                            return reply
                     used = self._ladder.shape
-                    steps += 1
-                    try:
-                        reply = await self._attempt(request, used, steps)
-                    except ParameterRefusedError as again:
-                        refusal = again
-                    else:
-                        self._proven = used
-                        return reply
-                used = self._ladder.shape
-            steps += 1
-            return await self._attempt(request, used, steps)
+                steps += 1
+                try:
+                    return await self._attempt(request, used, steps)
+                except ParameterRefusedError as again:
+                    refusal = again
         except CallError as error:
             error.attempts = steps
             raise
 
     async def _attempt(self, request: ChatRequest, shape: Shape, attempts: int) -> ChatReply:
-        if request.schema is None and shape.rung != "plain":
-            shape = replace(shape, rung="plain")
+        shape = _for_request(shape, request)
         body = self._adapter.build(self._endpoint.model, request, shape)
         started = time.perf_counter()
         answer = await self._transport.send(body)
@@ -156,3 +160,17 @@ class ProviderClient:
         error.hint = None if error.hint is None else self._clean(error.hint)
         error.args = (error.message,)
         return error
+
+
+def _for_request(shape: Shape, request: ChatRequest) -> Shape:
+    """Return the shape for this very request: plain without a schema, and what the user set is sent in any case.
+
+    A memory of an earlier run may say that the endpoint refuses it; the refusal must then come to light.
+    """
+    if request.schema is None and shape.rung != "plain":
+        shape = replace(shape, rung="plain")
+    explicit = request.sampling.explicit
+    if shape.dropped and explicit:
+        wanted = explicit | CAPS if "max_tokens" in explicit else explicit
+        shape = replace(shape, dropped=shape.dropped - wanted)
+    return shape

@@ -193,6 +193,28 @@ def test_what_was_learnt_can_outlive_the_run() -> None:
     assert memory.shapes == {(server.url, "m"): Shape(dropped=frozenset({"temperature"}))}
 
 
+@pytest.mark.parametrize("parameter", ["temperature", "max_tokens"])
+def test_a_remembered_refusal_does_not_swallow_what_the_user_sets_later(parameter: str) -> None:
+    memory = Memory()
+    with FakeServer(refuses(parameter, "max_completion_tokens")) as server:
+        ask(server, store=memory)
+        explicit = replace(REQUEST, sampling=replace(REQUEST.sampling, explicit=frozenset({parameter})))
+        with pytest.raises(ConfigError, match=parameter):
+            ask(server, explicit, store=memory)
+
+
+def test_requests_of_another_kind_may_still_teach_something() -> None:
+    """A plain request passes first; the structured one beside it is refused twice, and gets through."""
+
+    async def scene(client: ProviderClient) -> list[ChatReply]:
+        plain = replace(REQUEST, schema=None)
+        return await asyncio.gather(client.complete(plain), client.complete(REQUEST), client.complete(REQUEST))
+
+    with FakeServer(refuses("temperature", "response_format", "tools")) as server:
+        replies = with_client(server, scene)
+    assert [reply.rung for reply in replies] == ["plain", "plain", "plain"]
+
+
 def test_a_parameter_refused_although_it_is_not_sent_ends_the_run() -> None:
     """O-A33: the endpoint goes on refusing what was left out already."""
 
