@@ -44,6 +44,8 @@ class LimitedClient:
         self._inner = inner
         self._throttle = Throttle(settings, estimate, seed)
         self._in_flight = 0
+        self._resting = 0
+        self._draining = False
         self._waiters: deque[tuple[asyncio.Future[Permit], float]] = deque()
         self._timer: asyncio.Handle | None = None
         self._wake_at = 0.0
@@ -64,7 +66,7 @@ class LimitedClient:
         now = asyncio.get_running_loop().time()
         rate = self._throttle.rate(now)
         return LimiterState(
-            in_flight=self._in_flight,
+            in_flight=self._in_flight - self._resting,
             window=self._throttle.slots,
             waiting=len(self._waiters),
             rejected=self._throttle.rejected,
@@ -84,7 +86,8 @@ class LimitedClient:
             raise
         finally:
             if rest_s > 0:
-                loop.call_later(rest_s, self._leave, loop)
+                self._resting += 1
+                loop.call_later(rest_s, self._end_rest, loop)
             else:
                 self._leave(loop)
         return reply
@@ -101,6 +104,8 @@ class LimitedClient:
         await self._inner.close()
 
     async def _enter(self, loop: asyncio.AbstractEventLoop, weight: float) -> Permit:
+        if self._draining:
+            raise _ended()
         now = loop.time()
         if not self._waiters and self._in_flight < self._throttle.slots and self._throttle.ready_at(now, weight) <= now:
             return self._grant(now, weight)
@@ -126,6 +131,10 @@ class LimitedClient:
         self._in_flight -= 1
         if self._waiters:
             self._admit(loop)
+
+    def _end_rest(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._resting -= 1
+        self._leave(loop)
 
     def _admit(self, loop: asyncio.AbstractEventLoop) -> None:
         """Let the head of the queue go, as many as may; set one timer for the next where time is the reason."""
@@ -163,9 +172,11 @@ class LimitedClient:
 
 
 def _closed(seconds: float) -> RateLimitedError:
-    return RateLimitedError(
+    error = RateLimitedError(
         f"the provider asked for a pause that has {seconds:.0f} s to go", retry_after=seconds, status=429
     )
+    error.attempts = 0
+    return error
 
 
 def _ended() -> BudgetReachedError:
