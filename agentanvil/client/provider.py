@@ -127,7 +127,7 @@ class ProviderClient:
             raise
 
     async def _attempt(self, request: ChatRequest, shape: Shape, attempts: int) -> ChatReply:
-        shape = _for_request(shape, request)
+        shape = shape_for(shape, request)
         body = self._adapter.build(self._endpoint.model, request, shape)
         started = time.perf_counter()
         answer = await self._transport.send(body)
@@ -162,7 +162,7 @@ class ProviderClient:
         return error
 
 
-def _for_request(shape: Shape, request: ChatRequest) -> Shape:
+def shape_for(shape: Shape, request: ChatRequest) -> Shape:
     """Return the shape for this very request: plain without a schema, and what the user set is sent in any case.
 
     A memory of an earlier run may say that the endpoint refuses it; the refusal must then come to light.
