@@ -37,7 +37,7 @@ def test_one_slip_is_noticed(key: str, field: str) -> None:
     "key",
     [
         *OWN_FIELDS,
-        *HIDDEN_FIELDS,
+        *sorted(HIDDEN_FIELDS),
         *("response_a", "response_b", "response_id", "request_id", "source_id", "source.url", "source_url"),
         *("resource", "resources", "levels", "metadata", "mode", "model_id", "model_name", "node", "topic", ""),
         *("language", "category", "subset", "score", "answer", "prompt", "course", "sauce", "idx", "uid", "ids"),
