@@ -12,7 +12,7 @@ from agentanvil.errors import UsageError
 Mode = Literal["absolute"]
 DEFAULT_CONCURRENCY = 16
 DEFAULT_TIMEOUT_S = 120.0
-DEFAULT_ATTEMPTS = 5
+DEFAULT_ATTEMPTS = 8
 DEFAULT_SEED = 0
 DEFAULT_MAX_TOKENS = 2000
 
