@@ -78,7 +78,8 @@ class Provider:
     """Answers after `latency_s`; a refusal comes back after `refusal_s`, as fast as the network is.
 
     `refuse` looks at the request when it arrives, half a `refusal_s` after it was sent. `slots` bounds what
-    is at work at once; more than that is refused with `full()`.
+    is at work at once; more than that is refused with `full()`. `rates` gives the headers of an answer. `outs`
+    holds, for each call, how many were out when it was sent.
     """
 
     refuse: Callable[[], CallError | None] = lambda: None
@@ -88,33 +89,44 @@ class Provider:
     full: Callable[[], CallError] = lambda: RateLimitedError("too many at once", status=429)
     usage: Usage = field(default_factory=lambda: Usage(input_tokens=100, output_tokens=50))
     rates: Callable[[], RateHeaders | None] = lambda: None
-    accepted: int = 0
     refused: int = 0
-    in_flight: int = 0
-    peak: int = 0
+    working: int = 0
+    most_working: int = 0
+    out: int = 0
+    outs: list[int] = field(default_factory=list)
     sent_at: list[float] = field(default_factory=list)
-    peaks: list[int] = field(default_factory=list)
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         self.sent_at.append(_now())
-        await asyncio.sleep(self.refusal_s / 2)
+        self.out += 1
+        self.outs.append(self.out)
+        try:
+            await asyncio.sleep(self.refusal_s / 2)
+            self._admit()
+            rates = self.rates()
+            await self._work()
+        except CallError:
+            await asyncio.sleep(self.refusal_s / 2)
+            raise
+        finally:
+            self.out -= 1
+        return ChatReply(text="{}", usage=self.usage, rates=rates)
+
+    def _admit(self) -> None:
         error = self.refuse()
-        if error is None and self.slots is not None and self.in_flight >= self.slots:
+        if error is None and self.slots is not None and self.working >= self.slots:
             error = self.full()
-        self.peaks.append(self.in_flight + 1)
         if error is not None:
             self.refused += 1
-            await asyncio.sleep(self.refusal_s / 2)
             raise error
-        self.in_flight += 1
-        self.peak = max(self.peak, self.in_flight)
-        self.accepted += 1
-        rates = self.rates()
+
+    async def _work(self) -> None:
+        self.working += 1
+        self.most_working = max(self.most_working, self.working)
         try:
             await asyncio.sleep(self.latency_s)
         finally:
-            self.in_flight -= 1
-        return ChatReply(text="{}", usage=self.usage, rates=rates)
+            self.working -= 1
 
     def fingerprint(self, request: ChatRequest) -> bytes:
         return b"provider"
