@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
@@ -10,7 +11,7 @@ import orjson
 
 from agentanvil.client.base import ChatReply, StopReason, Usage
 
-_FIELDS = frozenset({"text", "reasoning", "usage", "model", "request_id", "rung"})
+_FIELDS = frozenset({"text", "reasoning", "usage", "model", "request_id", "rung", "cost"})
 _COUNTS = 5
 _COMPLETE: StopReason = "stop"
 
@@ -47,6 +48,7 @@ def encode_reply(reply: ChatReply) -> bytes | None:
         "model": reply.model,
         "request_id": reply.request_id,
         "rung": reply.rung,
+        "cost": None if reply.cost is None else float(reply.cost),
     }
     try:
         return orjson.dumps(kept)
@@ -57,7 +59,8 @@ def encode_reply(reply: ChatReply) -> bytes | None:
 def decode_reply(value: bytes) -> ChatReply | None:
     """Return the reply as a hit gives it, or None where `value` is not what `encode_reply` writes.
 
-    It is flagged as cached, made no wire request and costs nothing now; its usage tells what it saved.
+    It is flagged as cached and made no wire request. Its usage and cost are what was stated and paid when it was
+    made: the verdict's price, which a hit saves.
     """
     try:
         kept = orjson.loads(value)
@@ -68,7 +71,7 @@ def decode_reply(value: bytes) -> ChatReply | None:
 
 def _reply(kept: Mapping[str, object]) -> ChatReply | None:
     text, reasoning, usage = kept["text"], kept["reasoning"], kept["usage"]
-    model, request_id, rung = kept["model"], kept["request_id"], kept["rung"]
+    model, request_id, rung, cost = kept["model"], kept["request_id"], kept["rung"], kept["cost"]
     if type(text) is not str or type(reasoning) is not bool or type(usage) is not list or len(usage) != _COUNTS:
         return None
     for name in (model, request_id, rung):
@@ -77,6 +80,8 @@ def _reply(kept: Mapping[str, object]) -> ChatReply | None:
     for count in usage:
         if count is not None and (type(count) is not int or count < 0):
             return None
+    if cost is not None and not (type(cost) is float and math.isfinite(cost) and cost >= 0):
+        return None
     return ChatReply(
         text=text,
         stop=_COMPLETE,
@@ -87,5 +92,5 @@ def _reply(kept: Mapping[str, object]) -> ChatReply | None:
         rung=cast("str | None", rung),
         attempts=0,
         cached=True,
-        cost=0.0,
+        cost=cost,
     )
