@@ -111,7 +111,8 @@ async def _ask(client: ChatClient, request: ChatRequest, contract: Contract) -> 
     except CallError as error:
         fault = ParseFault(error.code, error.message)
         too_large = isinstance(error, RequestTooLargeError)
-        return _Answer(fault, Exchange(error=error.code), replied=False, too_large=too_large)
+        exchange = Exchange(attempts=error.attempts, error=error.code)
+        return _Answer(fault, exchange, replied=False, too_large=too_large)
     read = read_reply(reply, contract, request.sampling.max_tokens)
     if isinstance(read, Parsed) and read.complete:
         await client.confirm(request, reply)

@@ -25,7 +25,7 @@ from agentanvil.errors import (
 from agentanvil.judge import CallSettings, build_request, judge
 from agentanvil.prompt import PROMPT_VERSION
 from agentanvil.rubric import ReplyFormat, Rubric
-from agentanvil.verdict import Cell, InputFault, JudgeError, NotApplicable, Outcome, Scored
+from agentanvil.verdict import Exchange, Cell, InputFault, JudgeError, NotApplicable, Outcome, Scored
 from tests.fakes.prompts import labels, prompted, scale_rubric
 from tests.fakes.records import row
 
@@ -255,6 +255,13 @@ def test_a_call_that_failed_is_an_outcome(error: CallError, code: str) -> None:
     assert outcome.cells == {name: JudgeError(code, error.message) for name in ("one", "two")}
     assert [(e.text, e.error) for e in outcome.exchanges] == [("", code)]
     assert len(client.requests) == 1
+
+
+def test_a_failed_call_counts_every_attempt_that_was_made_for_it() -> None:
+    error = DeadlineError("120 s passed")
+    error.attempts = 4
+    outcome, _ = run(error)
+    assert outcome.exchanges == (Exchange(attempts=4, error="timeout"),)
 
 
 def test_a_row_that_does_not_fit_is_the_rows_fault() -> None:
