@@ -106,6 +106,9 @@ class Summariser:
                     f"{layout.id}: on {tally.mixed} item(s) some repeats scored and others said `not applicable`, "
                     "so the dimension does not say clearly when it applies"
                 )
+        gate = self._gate.result()
+        if gate.verdict == "undecided" and gate.not_applicable == self._items:
+            notes.append("the gate decided nothing: what it asks for applies to no item")
         if self._allow_expected:
             notes.append("the rubric lets the judge see the expected answer (`allow_expected: true`)")
         return notes

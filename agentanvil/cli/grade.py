@@ -89,7 +89,7 @@ def _show(result: GradeResult, output: str, *, quiet: bool) -> None:
         print_summary(console(), result.summary, result.tally, str(result.folder))
     if result.problem is not None:
         typer.echo(f"error: {result.problem}", err=True)
-    if result.exit is Exit.MISSING:
+    if result.exit is Exit.MISSING and result.summary.coverage.covered < result.summary.coverage.expected:
         typer.echo("verdicts are missing; the same command resumes this run and asks only for those", err=True)
     if result.exit is Exit.INTERRUPTED:
         typer.echo("interrupted; the same command resumes this run", err=True)

@@ -26,13 +26,17 @@ def run_exit(ending: Ending, summary: Summary, min_coverage: float) -> Exit:
     """Decide on a run by how its last sitting ended (`running`: it was killed) and what its summary says.
 
     An interruption says nothing about the gate. A failed gate stays failed however many verdicts are missing,
-    because more verdicts cannot mend it; so it comes before missing verdicts.
+    because more verdicts cannot mend it; so it comes before missing verdicts. A gate that let nothing through has
+    not been passed, even where it failed nobody because nothing that it asks for applied to any item.
     """
     if ending == "interrupted":
         return Exit.INTERRUPTED
-    if summary.gate.verdict == "fail":
+    gate = summary.gate
+    if gate.verdict == "fail":
         return Exit.GATE_FAILED
     share = summary.coverage.share
     if ending in {"budget", "stopped"} or (share is not None and share < min_coverage):
+        return Exit.MISSING
+    if gate.verdict == "undecided" and not gate.passed:
         return Exit.MISSING
     return Exit.OK

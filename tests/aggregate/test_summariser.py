@@ -154,6 +154,16 @@ def test_a_dimension_that_does_not_know_when_it_applies_is_noted() -> None:
     assert any("not applicable" in note for note in summary.notes)
 
 
+def test_a_gate_that_applies_to_nothing_is_noted() -> None:
+    of = rubric("a", gate={"a": 4})
+    _, nothing = grade(of, columns(of, a=[NA, NA]))
+    assert nothing.gate.verdict == "undecided"
+    assert any("decided nothing" in note for note in nothing.notes)
+    for scores in ([NA, 5], [NA, None], [5, 5]):
+        _, something = grade(of, columns(of, a=scores))
+        assert not any("decided nothing" in note for note in something.notes)
+
+
 def test_the_callers_notes_stand_first() -> None:
     of = rubric("a")
     summariser = Summariser(of, plan(of), seed=1)
