@@ -22,14 +22,16 @@ class RunStart:
 class Tally:
     """Running counts of this session; the listener may read it at any time.
 
-    `done` and `errors` count tasks, `calls` wire attempts, `cached` replies that cost nothing. Tokens are of
-    the calls that stated them; `cost` is in US dollars, None as long as no call had a known price.
+    `done` and `errors` count tasks, `calls` wire attempts, `cached` replies that cost nothing and spared
+    `saved_tokens` (in and out). The other tokens are of the calls that stated them; `cost` is in US dollars,
+    None as long as no call had a known price.
     """
 
     done: int = 0
     errors: int = 0
     calls: int = 0
     cached: int = 0
+    saved_tokens: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = None

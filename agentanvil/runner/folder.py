@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -19,6 +20,7 @@ MANIFEST = "manifest.json"
 JOURNAL = "journal.jsonl"
 FORMAT = 1
 _LOCK = ".lock"
+_OWN = frozenset({_LOCK, f".{MANIFEST}.tmp"})  # what a run leaves that was killed before it had a manifest
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +44,13 @@ class Identity:
 class RunFolder:
     """Exclusive use of one run folder, for as long as the context lasts.
 
-    A folder that this session made in vain is removed again by `discard_unbegun`.
+    What this session began in vain is undone by `take_back`.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._existed = path.exists()
+        self._made = [folder for folder in (path, *path.parents) if not folder.exists()]
+        self._fresh = not (path / MANIFEST).exists()
         self._lock = FileLock(path / _LOCK, blocking=False)
 
     @property
@@ -76,15 +79,39 @@ class RunFolder:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        # Unlinked while it is held: whoever comes now locks a file of its own, and nobody an abandoned one.
+        unlinked = self._unlink_lock()
         self._lock.release()
-        (self.path / _LOCK).unlink(missing_ok=True)
+        if not unlinked:
+            self._unlink_lock()
 
-    def discard_unbegun(self) -> None:
-        """Remove the folder if this session made it and no outcome was journaled: it leaves nothing behind."""
-        if self._existed or _outcomes(self.journal):
-            return
-        self._lock.release()
-        shutil.rmtree(self.path, ignore_errors=True)
+    def _unlink_lock(self) -> bool:
+        try:
+            (self.path / _LOCK).unlink(missing_ok=True)
+        except OSError:  # Windows unlinks no open file
+            return False
+        return True
+
+    def is_unbegun(self) -> bool:
+        """Tell whether this session gave the folder its first manifest, and no outcome is in its journal."""
+        return self._fresh and not _outcomes(self.journal)
+
+    def take_back(self, before: Mapping[str, Any] | None) -> None:
+        """Leave the folder as this session found it: with the manifest `before`, or without any run in it.
+
+        A folder that this session made is removed, together with the parents that it needed.
+        """
+        if before is not None:
+            write_manifest(self.path, before)
+        elif self.path in self._made:
+            self._lock.release()
+            shutil.rmtree(self.path, ignore_errors=True)
+            for parent in self._made[1:]:
+                with suppress(OSError):
+                    parent.rmdir()
+        elif self._fresh:
+            self.journal.unlink(missing_ok=True)
+            (self.path / MANIFEST).unlink(missing_ok=True)
 
 
 def _outcomes(journal: Path) -> bool:
@@ -135,7 +162,7 @@ def refuse_other_run(folder: Path, manifest: Mapping[str, Any], identity: Identi
 
 def refuse_foreign_folder(folder: Path) -> None:
     """Raise RunFolderError if the folder holds files but no manifest: it is not a run folder."""
-    if folder.is_dir() and any(entry.name != _LOCK for entry in folder.iterdir()):
+    if folder.is_dir() and any(entry.name not in _OWN for entry in folder.iterdir()):
         raise RunFolderError(
             "this folder holds files but no manifest.json, so it is not a run folder",
             where=Where(str(folder)),

@@ -22,9 +22,9 @@ from agentanvil.runner.folder import (
     write_manifest,
 )
 from agentanvil.runner.job import Job, Surroundings, prepare
-from agentanvil.runner.manifest import first_manifest, with_session
+from agentanvil.runner.manifest import open_manifest, with_session
 from agentanvil.runner.reports import write_reports
-from agentanvil.runner.session import SessionEnd, run_session
+from agentanvil.runner.session import Agenda, SessionEnd, run_session
 from agentanvil.runner.settings import GradeSettings
 
 
@@ -48,16 +48,14 @@ def grade(settings: GradeSettings, around: Surroundings, listener: Listener) -> 
     folder is left behind. Everything that happens after the first verdict ends in a GradeResult.
     """
     with prepare(settings, around) as job:
-        manifest = read_manifest(job.folder)
-        if manifest is None:
+        if read_manifest(job.folder) is None:
             refuse_foreign_folder(job.folder)
-        else:
-            refuse_other_run(job.folder, manifest, job.identity)
         with RunFolder(job.folder) as folder:
             try:
-                return _graded(job, folder, manifest or first_manifest(job), around, listener)
+                return _graded(job, folder, around, listener)
             except BaseException:
-                folder.discard_unbegun()
+                if folder.is_unbegun():
+                    folder.take_back(None)
                 raise
 
 
@@ -68,22 +66,27 @@ def pending(job: Job, index: JournalIndex) -> Iterator[Task]:
             yield task
 
 
-def _graded(
-    job: Job, folder: RunFolder, manifest: dict[str, Any], around: Surroundings, listener: Listener
-) -> GradeResult:
+def _graded(job: Job, folder: RunFolder, around: Surroundings, listener: Listener) -> GradeResult:
+    before = read_manifest(folder.path)
+    if before is not None:
+        refuse_other_run(folder.path, before, job.identity)
     index = read_index(folder.journal, job.plan, job.rows, job.fingerprint)
     open_tasks = job.rows * job.plan.tasks_per_row - index.done_count
+    manifest = open_manifest(job, before)
     end = SessionEnd()
     if open_tasks:
-        listener.started(_start(job, index, open_tasks))
-        manifest = first_manifest(job) | {key: manifest[key] for key in ("created", "sessions")}
         write_manifest(folder.path, manifest)
         started = datetime.now(UTC)
-        with JournalWriter(folder.journal, job.fingerprint) as journal:
-            end = run_session(job, pending(job, index), journal, around, listener)
-            kept = index.done_count + journal.written
-        listener.finished()
-        _refuse_unbegun(end, kept)
+        agenda = Agenda(pending(job, index), _start(job, index, open_tasks))
+        try:
+            with JournalWriter(folder.journal, job.fingerprint) as journal:
+                end = run_session(job, agenda, journal, around, listener)
+        finally:
+            listener.finished()
+        problem = _unbegun(end)
+        if problem is not None:
+            folder.take_back(before)
+            raise problem
         manifest = with_session(manifest, end, started)
     manifest["state"] = end.ending
     summary = write_reports(folder.path, manifest, job.read_rows)
@@ -92,13 +95,13 @@ def _graded(
     return GradeResult(folder.path, summary, manifest, end.tally, end.ending, code, end.problem)
 
 
-def _refuse_unbegun(end: SessionEnd, kept: int) -> None:
-    """Raise what stopped a run before it had a single outcome: that is a matter of input, not a run."""
-    if end.problem is None or kept or isinstance(end.problem, BudgetReachedError):
-        return
+def _unbegun(end: SessionEnd) -> AnvilError | None:
+    """Return what stopped a sitting before a judge was heard on anything: that is a matter of input, not a run."""
+    if end.problem is None or end.asked or isinstance(end.problem, BudgetReachedError):
+        return None
     if isinstance(end.problem, EndpointError):
-        raise JudgeSetupError(end.problem.message, hint=end.problem.hint) from end.problem
-    raise end.problem
+        return JudgeSetupError(end.problem.message, hint=end.problem.hint)
+    return end.problem
 
 
 def _start(job: Job, index: JournalIndex, open_tasks: int) -> RunStart:

@@ -13,18 +13,22 @@ from agentanvil.runner.folder import FORMAT
 from agentanvil.runner.job import Job
 from agentanvil.runner.session import SessionEnd
 from agentanvil.runner.settings import JudgeSettings
+from agentanvil.runner.stack import JudgeFacts
 
+_LEARNT = ("rung", "dropped", "cap_field")
 _LIBRARIES = ("aiohttp", "httpx", "numpy", "pydantic")
 
 
-def first_manifest(job: Job) -> dict[str, Any]:
-    """Return the manifest of a run that is about to begin."""
+def open_manifest(job: Job, before: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the manifest of a run that is about to begin, or to go on where the manifest `before` left it."""
+    before = before or {}
+    learnt = {key: value for key, value in before.get("judge", {}).items() if key in _LEARNT}
     settings = job.settings
     return {
         "format": FORMAT,
         "anvil": __version__,
         "state": "running",
-        "created": _stamp(datetime.now(UTC)),
+        "created": before.get("created") or _stamp(datetime.now(UTC)),
         "fingerprint": job.fingerprint,
         "identity": job.identity.as_dict(),
         "rubric": {
@@ -49,9 +53,9 @@ def first_manifest(job: Job) -> dict[str, Any]:
             "calls": [call.name for call in job.plan.calls],
             "min_coverage": settings.min_coverage,
         },
-        "judge": {"name": job.plan.judge, "parameters": _parameters(settings.judge)},
+        "judge": {"name": job.plan.judge, "parameters": _parameters(settings.judge), **learnt},
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
-        "sessions": [],
+        "sessions": before.get("sessions", []),
     }
 
 
@@ -67,12 +71,18 @@ def with_session(manifest: Mapping[str, Any], end: SessionEnd, started: datetime
         "errors": tally.errors,
         "calls": tally.calls,
         "cache_hits": tally.cached,
+        "saved_tokens": tally.saved_tokens,
         "input_tokens": tally.input_tokens,
         "output_tokens": tally.output_tokens,
         "cost_usd": tally.cost,
     }
-    judge = manifest["judge"] | end.judge.as_dict()
-    return {**manifest, "judge": judge, "sessions": [*manifest["sessions"], session]}
+    return {**manifest, "judge": _learnt(manifest["judge"], end.judge), "sessions": [*manifest["sessions"], session]}
+
+
+def _learnt(judge: Mapping[str, Any], facts: JudgeFacts) -> dict[str, Any]:
+    """Add what a sitting learnt; what an earlier one learnt stays, since verdicts of it are in the run."""
+    new = {key: value for key, value in facts.as_dict().items() if value is not None}
+    return {**judge, **new, "dropped": sorted({*judge.get("dropped", ()), *facts.dropped})}
 
 
 def _parameters(judge: JudgeSettings) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from agentanvil.engine import JournalWriter, Stop, run_local
 from agentanvil.errors import AnvilError, BudgetReachedError, EndpointError
 from agentanvil.plan import Task
-from agentanvil.runner.events import Listener, Tally
+from agentanvil.runner.events import Listener, RunStart, Tally
 from agentanvil.runner.exits import Ending
 from agentanvil.runner.job import Job, Surroundings
 from agentanvil.runner.keys import Keys
@@ -21,12 +21,24 @@ from agentanvil.verdict import JudgeError, Outcome
 _LEAST_PATIENCE = 20
 
 
+@dataclass(frozen=True, slots=True)
+class Agenda:
+    """What a sitting is to work through, and how that is announced once the judge is ready."""
+
+    tasks: Iterator[Task]
+    start: RunStart
+
+
 @dataclass(slots=True)
 class SessionEnd:
-    """How a sitting ended. `problem` is what stopped it; `judge` what was learnt about the judge."""
+    """How a sitting ended. `problem` is what stopped it; `judge` what was learnt about the judge.
+
+    `asked` counts the tasks that a judge was asked about and whose outcome, whatever it is, is in the journal.
+    """
 
     ending: Ending = "complete"
     problem: AnvilError | None = None
+    asked: int = 0
     tally: Tally = field(default_factory=Tally)
     judge: JudgeFacts = field(default_factory=JudgeFacts)
 
@@ -36,6 +48,7 @@ class Recorder:
 
     def __init__(self, journal: JournalWriter, listener: Listener, stop: Stop, patience: int) -> None:
         self.tally = Tally()
+        self.asked = 0
         self.lost_after = 0
         self._journal = journal
         self._listener = listener
@@ -52,11 +65,13 @@ class Recorder:
     def _count(self, outcome: Outcome) -> None:
         tally = self.tally
         tally.done += 1
+        self.asked += bool(outcome.exchanges)
         codes = [cell.code for cell in outcome.cells.values() if isinstance(cell, JudgeError)]
         tally.errors += bool(codes)
         for exchange in outcome.exchanges:
             if exchange.cached:
                 tally.cached += 1
+                tally.saved_tokens += (exchange.input_tokens or 0) + (exchange.output_tokens or 0)
                 continue
             tally.calls += exchange.attempts
             tally.input_tokens += exchange.input_tokens or 0
@@ -70,18 +85,18 @@ class Recorder:
 
 
 def run_session(
-    job: Job, tasks: Iterator[Task], journal: JournalWriter, around: Surroundings, listener: Listener
+    job: Job, agenda: Agenda, journal: JournalWriter, around: Surroundings, listener: Listener
 ) -> SessionEnd:
-    """Work through `tasks` until they are done, the budget is used up, the judge is lost, or a person stops it.
+    """Work through an agenda until it is done, the budget is used up, the judge is lost, or a person stops it.
 
     An error that ends the whole run comes back as `problem`; a bug is raised.
     """
     with asyncio.Runner(loop_factory=loop_factory()) as runner:
-        return runner.run(_sitting(job, tasks, journal, around, listener))
+        return runner.run(_sitting(job, agenda, journal, around, listener))
 
 
 async def _sitting(
-    job: Job, tasks: Iterator[Task], journal: JournalWriter, around: Surroundings, listener: Listener
+    job: Job, agenda: Agenda, journal: JournalWriter, around: Surroundings, listener: Listener
 ) -> SessionEnd:
     stop = Stop()
     concurrency = job.settings.judge.concurrency
@@ -90,7 +105,8 @@ async def _sitting(
     interrupted = False
     try:
         async with open_bench(job, around, listener) as bench:
-            work = asyncio.ensure_future(run_local(tasks, bench.worker, concurrency, record, stop))
+            listener.started(agenda.start)
+            work = asyncio.ensure_future(run_local(agenda.tasks, bench.worker, concurrency, record, stop))
             try:
                 interrupted = await _steered(work, stop, bench, listener)
             finally:
@@ -103,6 +119,9 @@ async def _sitting(
         end.ending, end.problem = "stopped", _lost(record.lost_after)
     if interrupted:
         end.ending, end.problem = "interrupted", None
+    end.asked = record.asked
+    if end.judge.totals is not None:  # the account of the wire also knows calls that were given up
+        record.tally.calls = end.judge.totals.calls
     return end
 
 

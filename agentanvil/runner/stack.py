@@ -17,11 +17,13 @@ from agentanvil.client.cache_store import CacheStore
 from agentanvil.client.cached import CachedClient
 from agentanvil.client.chat_completions import ChatCompletions
 from agentanvil.client.limited import LimitedClient, LimitSettings
+from agentanvil.client.prices import PriceTable
 from agentanvil.client.provider import Endpoint, ProviderClient
 from agentanvil.client.proxies import find_proxy, proxy_secrets
 from agentanvil.client.reach import reach
 from agentanvil.client.recorded import RecordedClient
 from agentanvil.client.retrying import RetryingClient, RetryPolicy
+from agentanvil.client.secret import Secret
 from agentanvil.client.spec import JudgeSpec, find_key
 from agentanvil.client.transport import HttpTransport
 from agentanvil.errors import JudgeSetupError
@@ -109,6 +111,11 @@ def wire_of(spec: JudgeSpec) -> tuple[Adapter, Endpoint]:
     return ChatCompletions(), Endpoint(spec.base_url, spec.model, Shape(cap_field=spec.rules.cap_field))
 
 
+def price_table(spec: JudgeSpec, settings: JudgeSettings) -> PriceTable:
+    """Return the prices of a judge: nothing for one that runs or is replayed here, else what anvil.yaml says."""
+    return PriceTable.free() if spec.base_url is None else settings.prices
+
+
 @asynccontextmanager
 async def open_stack(
     spec: JudgeSpec,
@@ -128,8 +135,11 @@ async def open_stack(
         finally:
             await replay.close()
         return
+    way = _find_way(spec, settings, around, adapter)
+    budget = Budget(BudgetSettings(settings.max_calls, settings.max_cost), price_table(spec, settings), spec.model)
+    await reach(way.endpoint.base_url, proxy=way.proxy)
     store = open_store(settings, around.environ, listener)
-    stack = await _live(spec, settings, around, store, adapter)
+    stack = _live(spec, settings, way, budget, store)
     try:
         yield stack
     finally:
@@ -149,31 +159,38 @@ def cache_path(chosen: str | None, environ: Mapping[str, str]) -> Path:
     return Path(named) if named else user_cache_path("agentanvil") / CACHE_FILE
 
 
-async def _live(
-    spec: JudgeSpec,
-    settings: JudgeSettings,
-    around: Surroundings,
-    store: CacheStore | None,
-    adapter: Adapter | None,
-) -> LiveStack:
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """How one judge is reached: nothing of it has been used yet."""
+
+    adapter: Adapter
+    endpoint: Endpoint
+    key: Secret | None
+    proxy: str | None
+    transport: HttpTransport
+
+
+def _find_way(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, adapter: Adapter | None) -> _Way:
     usual, endpoint = wire_of(spec)
     adapter = adapter or usual
     key = find_key(spec, around.environ, settings.api_key_env)
     proxy = find_proxy(endpoint.base_url, around.environ)
-    await reach(endpoint.base_url, proxy=proxy)
-    budget = Budget(BudgetSettings(settings.max_calls, settings.max_cost), settings.prices, spec.model)
     transport = HttpTransport(
         endpoint.base_url + adapter.path,
         adapter.headers(key.reveal() if key else None),
         timeout_s=settings.timeout,
         proxy=proxy,
     )
+    return _Way(adapter, endpoint, key, proxy, transport)
+
+
+def _live(spec: JudgeSpec, settings: JudgeSettings, way: _Way, budget: Budget, store: CacheStore | None) -> LiveStack:
     provider = ProviderClient(
-        adapter,
-        MeteredTransport(transport, budget),
-        endpoint,
+        way.adapter,
+        MeteredTransport(way.transport, budget),
+        way.endpoint,
         store=store,
-        secrets=(*((key,) if key else ()), *proxy_secrets(proxy)),
+        secrets=(*((way.key,) if way.key else ()), *proxy_secrets(way.proxy)),
     )
     limiter = LimitedClient(
         BudgetClient(provider, budget), LimitSettings(settings.concurrency, settings.rpm, settings.tpm)
