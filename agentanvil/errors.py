@@ -44,6 +44,12 @@ class Where:
         return f"{place}: {self.key}" if place else self.key
 
 
+def quoted(name: str, longest: int = 40) -> str:
+    """Return `name` for a message: on one line, printable, and cut where it is long."""
+    cut = name if len(name) <= longest else name[: longest - 1] + "…"
+    return f"`{cut}`" if cut.isprintable() else repr(cut)
+
+
 class AnvilError(Exception):
     """Base of the tree: what is wrong, where, and what to do about it."""
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NoReturn
 
 from agentanvil.checks.finding import Check, CheckFaultError, Finding, ParameterError, Parameters
 from agentanvil.checks.patterns import TIMED_OUT
-from agentanvil.dataset import JsonError, JsonValue, Row, parse_json, replace_surrogates
+from agentanvil.dataset import JsonValue, Row
+from agentanvil.strict_json import JsonError, parse_json, replace_surrogates
 
 if TYPE_CHECKING:
     from jsonschema_rs import ValidationError

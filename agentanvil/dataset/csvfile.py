@@ -6,11 +6,11 @@ import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from agentanvil.dataset.faults import listed, quoted
+from agentanvil.dataset.faults import listed
 from agentanvil.dataset.fields import OBJECT_FIELDS
 from agentanvil.dataset.lines import Record, Tally
-from agentanvil.dataset.records import JsonValue
-from agentanvil.errors import DatasetError, Where
+from agentanvil.errors import DatasetError, Where, quoted
+from agentanvil.strict_json import JsonValue
 
 # In characters. The csv module's own limit of 131,072 is below a long document; none at all would let one
 # quote that is never closed swallow the file.

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from agentanvil.errors import quoted
+
 
 class FieldError(Exception):
     """One field of one record is not as declared; the row builder adds file and line."""
@@ -13,12 +15,6 @@ class FieldError(Exception):
         self.field = field
         self.message = message
         self.hint = hint
-
-
-def quoted(name: str, longest: int = 40) -> str:
-    """Return `name` for a message: on one line, printable, and cut where it is long."""
-    cut = name if len(name) <= longest else name[: longest - 1] + "…"
-    return f"`{cut}`" if cut.isprintable() else repr(cut)
 
 
 def listed(names: Iterable[str], most: int = 12) -> str:

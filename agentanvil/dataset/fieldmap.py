@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from agentanvil.dataset.faults import json_type, listed, quoted
-from agentanvil.dataset.records import JsonValue
-from agentanvil.errors import UsageError
+from agentanvil.dataset.faults import json_type, listed
+from agentanvil.errors import UsageError, quoted
 from agentanvil.hashing import digest, well_formed
+from agentanvil.strict_json import JsonValue
 
 TARGETS = ("id", "request", "response", "source", "model", "labels", "meta", "expected")
 _OPEN_TARGETS = ("labels", "meta")

@@ -8,8 +8,9 @@ from difflib import get_close_matches
 from functools import lru_cache
 from itertools import takewhile
 
-from agentanvil.dataset.faults import FieldError, listed, quoted
+from agentanvil.dataset.faults import FieldError, listed
 from agentanvil.dataset.fieldmap import spell_key
+from agentanvil.errors import quoted
 
 OWN_FIELDS = ("id", "request", "response", "source", "model", "labels", "meta")
 

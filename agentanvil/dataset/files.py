@@ -15,12 +15,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from agentanvil.dataset.csvfile import read_csv
-from agentanvil.dataset.faults import quoted
 from agentanvil.dataset.jsonl import read_jsonl
 from agentanvil.dataset.lines import Record, Tally, read_lines
 from agentanvil.dataset.records import DatasetInfo, Row
 from agentanvil.dataset.rows import RowBuilder, RowShape
-from agentanvil.errors import DatasetError, Where
+from agentanvil.errors import DatasetError, Where, quoted
 from agentanvil.hashing import digest
 
 Reader = Callable[[Iterable[tuple[int, str]], str, Tally], Iterator[Record]]

@@ -6,11 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from agentanvil.dataset.faults import json_type
 from agentanvil.dataset.lines import Record, Tally
-from agentanvil.dataset.records import JsonValue
-from agentanvil.dataset.strict_json import JsonError, parse_json, replace_surrogates
 from agentanvil.errors import DatasetError, Where
-
-SURROGATES_REPLACED = "surrogates_replaced"
+from agentanvil.strict_json import SURROGATES_REPLACED, JsonError, JsonValue, parse_json, replace_surrogates
 
 _ONE_A_LINE = "JSON lines hold one object a line: "
 
@@ -48,8 +45,8 @@ def _hint(text: str, fault: JsonError) -> str | None:
         return f"{_ONE_A_LINE}jq -c '.[]' IN > OUT.jsonl"
     if start in ("{", "}"):
         return f"{_ONE_A_LINE}jq -c . IN > OUT.jsonl"
-    if "follows after" in fault.message:
+    if fault.fault == "trailing_text":
         return f"{_ONE_A_LINE}break the line between the objects"
-    if fault.message.endswith("is not JSON"):
+    if fault.fault == "non_finite":
         return "write null, or leave the field out"
     return None

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from agentanvil.dataset.records import JsonValue
 from agentanvil.errors import DatasetError, Where
+from agentanvil.strict_json import JsonValue
 
 # A line without an end must not fill the memory: 256 MiB is far above any row that a judge could read.
 MAX_LINE = 1 << 28

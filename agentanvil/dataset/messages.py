@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypeGuard
 
-from agentanvil.dataset.records import JsonValue
 from agentanvil.dataset.texts import canonical_text, is_blank
+from agentanvil.strict_json import JsonValue
 
 Message = dict[str, JsonValue]
 

@@ -8,9 +8,10 @@ from agentanvil.dataset.faults import FieldError
 from agentanvil.dataset.fieldmap import FieldMap, FieldPath, PathAbsentError
 from agentanvil.dataset.fields import HIDDEN_FIELDS, OWN_FIELDS, missing, misspelt, near_miss
 from agentanvil.dataset.lines import Record
-from agentanvil.dataset.records import JsonValue, Row
+from agentanvil.dataset.records import Row
 from agentanvil.dataset.values import read_id, read_model, read_object, read_scores, read_source, read_text
 from agentanvil.errors import DatasetError, Where
+from agentanvil.strict_json import JsonValue
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from agentanvil.dataset.records import JsonValue
+from agentanvil.strict_json import JsonValue
 
 _ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 

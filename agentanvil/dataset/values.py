@@ -6,11 +6,11 @@ import math
 import re
 from collections.abc import Mapping
 
-from agentanvil.dataset.faults import FieldError, json_type, listed, quoted
+from agentanvil.dataset.faults import FieldError, json_type, listed
 from agentanvil.dataset.messages import read_conversation, render_conversation
-from agentanvil.dataset.records import JsonValue
-from agentanvil.dataset.strict_json import JsonError, parse_json
 from agentanvil.dataset.texts import canonical_text, is_blank
+from agentanvil.errors import quoted
+from agentanvil.strict_json import JsonError, JsonValue, parse_json
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PASSAGE_KEYS = ("text", "content", "page_content")

@@ -11,10 +11,10 @@ from agentanvil.hashing import well_formed
 from agentanvil.judge.contradiction import CONTRADICTION, contradicts_overall, contradicts_pass
 from agentanvil.judge.verdicts import Parsed, ParseFault, Verdict
 from agentanvil.prompt import Contract, ContractDimension
+from agentanvil.strict_json import SURROGATES_REPLACED
 
 VERDICT_KEY = "score"
 COERCED = "coerced"
-SURROGATES_REPLACED = "surrogates_replaced"
 
 _OWN_KEYS = frozenset({"evidence", "reason", VERDICT_KEY})
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
@@ -37,12 +37,12 @@ def read_object(found: Mapping[str, object], contract: Contract) -> Parsed | Par
     ids = verdict_keys(contract)
     if not any(name in found for name in ids):
         return _absent(found, ids)
-    return _read_joint(found, contract)
+    return _read_joint(found, ids, contract)
 
 
-def _read_joint(found: Mapping[str, object], contract: Contract) -> Parsed:
+def _read_joint(found: Mapping[str, object], ids: tuple[str, ...], contract: Contract) -> Parsed:
     verdicts: dict[str, Verdict | ParseFault] = {}
-    unknown = [key for key in found if key not in verdict_keys(contract)]
+    unknown = [key for key in found if key not in ids]
     for dimension in contract.dimensions:
         value = found.get(dimension.id)
         if isinstance(value, dict):

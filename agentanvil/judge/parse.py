@@ -6,10 +6,11 @@ import re
 
 from agentanvil.judge.fields import VERDICT_KEY, read_object, verdict_keys
 from agentanvil.judge.labels import read_labels
+from agentanvil.judge.objects import BrokenObjectError, objects, unquoted, whole_object
 from agentanvil.judge.refusal import is_refusal
-from agentanvil.judge.strict_json import BrokenObjectError, FaultyJsonError, objects, unquoted, whole_object
 from agentanvil.judge.verdicts import Parsed, ParseFault, Verdict
 from agentanvil.prompt import Contract
+from agentanvil.strict_json import JsonError, JsonValue
 
 REPEATED = "repeated"
 _SHOWN = 60
@@ -32,8 +33,8 @@ def parse_reply(text: str, contract: Contract) -> Parsed | ParseFault:
         return reading if isinstance(reading, ParseFault) else Parsed({contract.dimensions[0].id: reading})
     try:
         return _read_json(answer, contract)
-    except FaultyJsonError as error:
-        return error.fault
+    except JsonError as error:
+        return ParseFault(error.fault, error.message)
 
 
 def _read_json(answer: str, contract: Contract) -> Parsed | ParseFault:
@@ -58,14 +59,14 @@ def _broken(answer: str, error: BrokenObjectError) -> ParseFault:
     return ParseFault("unparseable", f"the reply's object is not valid JSON: {_cut(answer)}")
 
 
-def _read_found(found: list[dict[str, object]], keys: tuple[str, ...], contract: Contract) -> Parsed | ParseFault:
+def _read_found(found: list[dict[str, JsonValue]], keys: tuple[str, ...], contract: Contract) -> Parsed | ParseFault:
     carriers = [candidate for candidate in found if any(key in candidate for key in keys)]
     if _scattered(carriers, keys):
         return ParseFault("schema_mismatch", f"the verdicts stand in {len(carriers)} objects instead of one")
     return _agreed([read_object(candidate, contract) for candidate in carriers or found[-1:]])
 
 
-def _scattered(carriers: list[dict[str, object]], keys: tuple[str, ...]) -> bool:
+def _scattered(carriers: list[dict[str, JsonValue]], keys: tuple[str, ...]) -> bool:
     """Tell whether a joint reply came in pieces that share no dimension: nothing conflicts, only the form is wrong."""
     named = [key for candidate in carriers for key in keys if key in candidate]
     return len(carriers) > 1 and len(set(named)) == len(named)

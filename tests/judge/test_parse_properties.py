@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.judge import Parsed, ParseFault, Verdict, parse_reply
-from agentanvil.judge.strict_json import objects
+from agentanvil.judge.objects import objects
 from agentanvil.prompt import Contract
 from agentanvil.rubric import ReplyFormat
 from tests.fakes.prompts import contract_of, label_contract, labels, scale_rubric

@@ -1,45 +1,21 @@
-"""JSON as the standard writes it, and nothing looser: repeated keys, NaN and Infinity are faults, never read away."""
+"""The JSON objects in a reply's text, wherever they stand: found strictly, and never guessed."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NoReturn
 
-from agentanvil.judge.verdicts import ParseFault
+from agentanvil.strict_json import JsonError, JsonValue, parse_json, parse_json_at
 
 # Each unbalanced brace costs a scan to the end of the text; a reply with more of them is no reply to this contract.
 MAX_STRAY_BRACES = 64
 
+# Well-formed enough to be the verdict, but forbidden in a way that asking again should not paper over.
+_FORBIDDEN = frozenset({"duplicate_key", "non_finite"})
 _STRUCTURE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}"]', re.DOTALL)
 _UNFINISHED = re.compile(r"[\w+.\\-]{0,8}\s*")
 _QUOTED_KEY = re.compile(r"""\w\\?["'”]\s*:""")
-
-
-class FaultyJsonError(Exception):
-    """Well-formed enough to be the verdict, but forbidden in a way that asking again should not paper over."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.fault = ParseFault(code, message)
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        repeated, _ = Counter(key for key, _ in pairs).most_common(1)[0]
-        raise FaultyJsonError("duplicate_key", f"the key `{repeated[:60]}` stands twice in one object")
-    return found
-
-
-def _constant(name: str) -> NoReturn:
-    raise FaultyJsonError("non_finite", f"{name} is not a number that JSON knows")
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
 
 
 def unquoted(text: str) -> str:
@@ -47,19 +23,19 @@ def unquoted(text: str) -> str:
     if not text.startswith('"'):
         return text
     try:
-        inner = _DECODER.decode(text)
-    except ValueError:
+        inner = parse_json(text)
+    except JsonError:
         return text
     return inner.strip() if isinstance(inner, str) else text
 
 
-def whole_object(text: str) -> dict[str, object] | None:
+def whole_object(text: str) -> dict[str, JsonValue] | None:
     """Return the object that a text is, if it is one without fault and nothing else."""
     if not text.startswith("{"):
         return None
     try:
-        found = _DECODER.decode(text)
-    except (ValueError, RecursionError, FaultyJsonError):
+        found = parse_json(text)
+    except JsonError:
         return None
     return found if isinstance(found, dict) else None
 
@@ -78,34 +54,35 @@ class BrokenObjectError(Exception):
         self.truncated = truncated
 
 
-def objects(text: str, keys: tuple[str, ...]) -> Iterator[dict[str, object]]:
+def objects(text: str, keys: tuple[str, ...]) -> Iterator[dict[str, JsonValue]]:
     """Yield the outermost JSON objects in a text but empty ones, whatever stands around; code fences mean nothing.
 
     Braces that are prose are passed over. Raises BrokenObjectError at a brace block that mentions one of `keys` and is
-    not JSON, so that a second object can never stand in for a damaged verdict, and FaultyJsonError at one with repeated
-    keys, NaN or Infinity.
+    not JSON, so that a second object can never stand in for a damaged verdict, and JsonError `duplicate_key` or
+    `non_finite` at one with repeated keys, NaN, Infinity or a number beyond a double.
     """
     stray = 0
     start = text.find("{")
     while start >= 0:
         try:
-            value, end = _DECODER.raw_decode(text, start)
-        except FaultyJsonError:
-            end = _closing(text, start) or len(text)
-            if _mention(keys).search(text, start, end):
-                raise
-        except (ValueError, RecursionError) as error:
-            end = _prose_end(text, start, keys, cut=_is_cut(text, error))
-            stray += end == start + 1
-            if stray > MAX_STRAY_BRACES:
-                raise BrokenObjectError from None
+            value, end = parse_json_at(text, start)
+        except JsonError as error:
+            if error.fault in _FORBIDDEN:
+                end = _closing(text, start) or len(text)
+                if _mention(keys).search(text, start, end):
+                    raise
+            else:
+                end = _prose_end(text, start, keys, error)
+                stray += end == start + 1
+                if stray > MAX_STRAY_BRACES:
+                    raise BrokenObjectError from None
         else:
-            if value:
+            if isinstance(value, dict) and value:
                 yield value
         start = text.find("{", end)
 
 
-def _prose_end(text: str, start: int, keys: tuple[str, ...], *, cut: bool) -> int:
+def _prose_end(text: str, start: int, keys: tuple[str, ...], error: JsonError) -> int:
     """Return where to look on after a brace that opens no JSON; raise BrokenObjectError if it meant to."""
     closing = _closing(text, start)
     if closing is not None:
@@ -116,17 +93,15 @@ def _prose_end(text: str, start: int, keys: tuple[str, ...], *, cut: bool) -> in
     following = text.find("{", start + 1)
     end = following if following >= 0 else len(text)
     if _QUOTED_KEY.search(text, start, end) or _mention(keys).search(text, start, end):
-        raise BrokenObjectError(truncated=cut)
+        raise BrokenObjectError(truncated=_is_cut(text, error))
     return start + 1
 
 
-def _is_cut(text: str, error: Exception) -> bool:
+def _is_cut(text: str, error: JsonError) -> bool:
     """Tell whether decoding failed for want of more text: at its end, inside a word there, or inside a string."""
-    if not isinstance(error, json.JSONDecodeError):
-        return False
-    if error.msg.startswith("Unterminated string"):
+    if error.fault == "open_string":
         return not text.rstrip("` \n").endswith("}")
-    return _UNFINISHED.fullmatch(text, error.pos) is not None
+    return error.offset is not None and _UNFINISHED.fullmatch(text, error.offset) is not None
 
 
 def _closing(text: str, start: int) -> int | None:

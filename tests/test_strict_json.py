@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from agentanvil.dataset.strict_json import MAX_DEPTH, JsonError, parse_json, replace_surrogates
+from agentanvil.strict_json import MAX_DEPTH, JsonError, parse_json, parse_json_at, replace_surrogates
 
 JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -15,13 +16,11 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(JSON_VALUES, st.booleans())
 def test_reads_what_json_writes(value: object, ascii_only: bool) -> None:
     assert parse_json(json.dumps(value, ensure_ascii=ascii_only)) == value
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_is_read_or_refused(text: str) -> None:
     try:
@@ -32,32 +31,44 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "fault", "message"),
     [
-        ('{"a": 1, "a": 1}', "`a` stands twice"),
-        ('{"x": [{"b": 1, "c": 2, "b": 3}]}', "`b` stands twice"),
-        (r'{"a": 1, "\u0061": 2}', "`a` stands twice"),
-        ("NaN", "NaN is not JSON"),
-        ('{"a": [Infinity]}', "Infinity is not JSON"),
-        ('{"a": -Infinity}', "-Infinity is not JSON"),
-        ("[1e999]", "too large"),
-        ("[-1e999]", "too large"),
-        ("9" * 5000, "4300 digits"),
-        ("{} {}", "more text follows"),
-        ("{'a': 1}", "not JSON"),
-        ('{"a": 1,}', "not JSON"),
-        ('{"a": "tab\there"}', "not JSON"),
-        ("", "not JSON"),
-        ("\ufeff{}", "not JSON"),
-        ("[" * 100_000, "nested deeper"),
-        ('{"a":' * 100_000, "nested deeper"),
-        ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "nested deeper"),
-        ('{"a":' * (MAX_DEPTH + 1) + "1" + "}" * (MAX_DEPTH + 1), "nested deeper"),
+        ('{"a": 1, "a": 1}', "duplicate_key", "`a` stands twice"),
+        ('{"x": [{"b": 1, "c": 2, "b": 3}]}', "duplicate_key", "`b` stands twice"),
+        (r'{"a": 1, "\u0061": 2}', "duplicate_key", "`a` stands twice"),
+        ("NaN", "non_finite", "NaN is not JSON"),
+        ('{"a": [Infinity]}', "non_finite", "Infinity is not JSON"),
+        ('{"a": -Infinity}', "non_finite", "-Infinity is not JSON"),
+        ("[1e999]", "non_finite", "too large"),
+        ("[-1e999]", "non_finite", "too large"),
+        ("9" * 5000, "limit", "4300 digits"),
+        ("{'a': 1}", "syntax", "not JSON"),
+        ('{"a": 1,}', "syntax", "not JSON"),
+        ('{"a": "tab\there"}', "syntax", "not JSON"),
+        ('{"a": ', "syntax", "not JSON"),
+        ('{"a": "cut', "open_string", "not JSON"),
+        ('{"a', "open_string", "not JSON"),
+        ("", "syntax", "not JSON"),
+        ("\ufeff{}", "syntax", "not JSON"),
+        ("[" * 100_000, "limit", "nested deeper"),
+        ('{"a":' * 100_000, "limit", "nested deeper"),
+        ("[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1), "limit", "nested deeper"),
+        ('{"a":' * (MAX_DEPTH + 1) + "1" + "}" * (MAX_DEPTH + 1), "limit", "nested deeper"),
     ],
 )
-def test_refuses(text: str, message: str) -> None:
-    with pytest.raises(JsonError, match=message):
-        parse_json(text)
+@pytest.mark.parametrize("read", [parse_json, lambda text: parse_json_at(text, 0)], ids=["whole", "at"])
+def test_refuses(read: Callable[[str], object], text: str, fault: str, message: str) -> None:
+    with pytest.raises(JsonError, match=message) as caught:
+        read(text)
+    assert caught.value.fault == fault
+
+
+def test_text_after_the_value_is_refused_or_left() -> None:
+    with pytest.raises(JsonError, match="more text follows") as caught:
+        parse_json("{} {}")
+    assert (caught.value.fault, caught.value.offset) == ("trailing_text", 3)
+    assert parse_json_at("{} {}", 0) == ({}, 2)
+    assert parse_json_at('see [1, {"a": "["}]]', 4) == ([1, {"a": "["}], 19)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +91,7 @@ def test_keeps_every_digit_of_a_huge_integer() -> None:
 def test_names_the_place() -> None:
     with pytest.raises(JsonError) as caught:
         parse_json('{\n "a": x}')
-    assert (caught.value.line, caught.value.column) == (2, 7)
+    assert (caught.value.offset, caught.value.line, caught.value.column) == (8, 2, 7)
 
 
 @pytest.mark.parametrize(
