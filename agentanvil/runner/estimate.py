@@ -12,6 +12,7 @@ from agentanvil.runner.folder import JOURNAL
 from agentanvil.runner.grade import pending
 from agentanvil.runner.job import Job, Surroundings, prepare
 from agentanvil.runner.settings import GradeSettings
+from agentanvil.runner.stack import price_table
 
 OUTPUT_TOKENS_PER_DIMENSION = 60
 """A short quote, a sentence, a number and their JSON; measured on the demo rows with several judges."""
@@ -56,8 +57,12 @@ def _estimate(job: Job) -> Estimate:
         done_before=index.done_count,
         input_tokens=tokens_in,
         output_tokens=tokens_out,
-        cost_usd=job.settings.judge.prices.cost(Usage(tokens_in, tokens_out), job.spec.model) if job.spec else 0.0,
+        cost_usd=_cost(job, Usage(tokens_in, tokens_out)),
     )
+
+
+def _cost(job: Job, usage: Usage) -> float | None:
+    return 0.0 if job.spec is None else price_table(job.spec, job.settings.judge).cost(usage, job.spec.model)
 
 
 def _user_tokens(renderer: PromptRenderer, task: Task) -> int:

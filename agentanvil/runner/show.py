@@ -9,8 +9,7 @@ from difflib import get_close_matches
 from agentanvil.client import ChatRequest
 from agentanvil.client.adapter import Adapter, Shape
 from agentanvil.client.base import Usage
-from agentanvil.client.prices import PriceTable
-from agentanvil.client.provider import Endpoint
+from agentanvil.client.provider import Endpoint, shape_for
 from agentanvil.client.spec import JudgeSpec, find_key, parse_judge
 from agentanvil.dataset import Dataset, Row
 from agentanvil.errors import DatasetError, JudgeSetupError, UsageError, Where
@@ -22,7 +21,7 @@ from agentanvil.runner.estimate import OUTPUT_TOKENS_PER_DIMENSION
 from agentanvil.runner.events import Listener
 from agentanvil.runner.job import Surroundings, open_rows
 from agentanvil.runner.settings import JudgeSettings
-from agentanvil.runner.stack import cache_path, open_store, wire_of
+from agentanvil.runner.stack import cache_path, open_store, price_table, wire_of
 from agentanvil.runner.wiring import call_settings
 
 _UNNAMED = JudgeSpec("compat", "MODEL", "BASE_URL")
@@ -88,7 +87,8 @@ def show(settings: ShowSettings, around: Surroundings, listener: Listener) -> Sh
     task = Task(task_id(row.id, call.name, settings.repeat), row, call, settings.repeat, str(spec or _UNNAMED))
     request = build_request(task, PromptRenderer(rubric, calls).render(task), call_settings(settings.judge))
     adapter, endpoint = wire_of(spec if spec is not None and spec.base_url is not None else _UNNAMED)
-    shape = _remembered(endpoint, settings.judge, around, listener) or endpoint.first
+    known = _remembered(endpoint, settings.judge, around, listener) or endpoint.first
+    shape = shape_for(known, request)
     headers, missing = _headers(spec, adapter, settings.judge, around.environ)
     tokens_in = sum(estimate_tokens(message.content) for message in request.messages)
     tokens_out = OUTPUT_TOKENS_PER_DIMENSION * len(call.dimensions)
@@ -100,13 +100,13 @@ def show(settings: ShowSettings, around: Surroundings, listener: Listener) -> Sh
         body=adapter.build(endpoint.model, request, shape),
         input_tokens=tokens_in,
         output_tokens=tokens_out,
-        cost_usd=_prices(spec, settings.judge).cost(Usage(tokens_in, tokens_out), endpoint.model),
+        cost_usd=price_table(spec or _UNNAMED, settings.judge).cost(Usage(tokens_in, tokens_out), endpoint.model),
         notes=(
             *_about_judge(spec, task),
             *missing,
             *_about_row(settings, rubric, row),
             *_about_calls(calls, call),
-            *_about_shape(shape, endpoint.first),
+            *_about_shape(shape, shape_for(endpoint.first, request)),
         ),
     )
 
@@ -167,10 +167,6 @@ def _headers(
     except JudgeSetupError as error:
         keyed, missing = True, (f"{error.message}: a run would be refused",)
     return tuple(adapter.headers("-" if keyed else None)), missing
-
-
-def _prices(spec: JudgeSpec | None, settings: JudgeSettings) -> PriceTable:
-    return PriceTable.free() if spec is not None and spec.base_url is None else settings.prices
 
 
 def _about_judge(spec: JudgeSpec | None, task: Task) -> Iterator[str]:

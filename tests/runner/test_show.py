@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import orjson
 import pytest
 
 from agentanvil.client.prices import PriceTable
-from agentanvil.errors import DatasetError, UsageError
+from agentanvil.errors import ConfigError, DatasetError, UsageError
 from agentanvil.runner.events import Silent
 from agentanvil.runner.grade import grade
 from agentanvil.runner.job import Surroundings
@@ -60,7 +61,11 @@ def test_shows_the_first_request_of_a_run_that_remembers_a_refusal(tmp_path: Pat
         assert not (tmp_path / "cache").exists()
         grade(GradeSettings(str(data), str(rubric), judge, out=tmp_path / "run"), Surroundings({}), Silent())
         after = shown(ShowSettings(str(rubric), judge, str(data)))
-    assert [before.body, after.body] == [request.body for request in server.requests]
+        explicit = replace(judge, temperature=0.25)
+        wished = shown(ShowSettings(str(rubric), explicit, str(data)))
+        with pytest.raises(ConfigError, match="temperature"):
+            grade(GradeSettings(str(data), str(rubric), explicit, out=tmp_path / "other"), Surroundings({}), Silent())
+    assert [before.body, after.body, wished.body] == [request.body for request in server.requests]
     assert "temperature" in orjson.loads(before.body)
     assert any("refused" in note and "temperature" in note for note in after.notes)
     assert not any("refused" in note for note in before.notes)
