@@ -1,0 +1,198 @@
+"""What can this judge do? A few tiny calls over a run's own path, without the cache, and what came of them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import jsonschema
+import orjson
+
+from agentanvil.client import ChatClient, ChatReply, ChatRequest, Usage
+from agentanvil.client.headers import RateHeaders
+from agentanvil.client.prices import Price
+from agentanvil.client.probe import LogprobsProbe
+from agentanvil.client.spec import JudgeSpec, parse_judge
+from agentanvil.dataset import Row
+from agentanvil.errors import AnvilError, CallError, EndpointError, JudgeSetupError, TransientError, UsageError
+from agentanvil.judge import Parsed, ParseFault, build_request, read_reply
+from agentanvil.plan import Plan, plan_calls
+from agentanvil.prompt import Contract, PromptRenderer
+from agentanvil.rubric import parse_rubric
+from agentanvil.runner.events import Listener
+from agentanvil.runner.exits import Exit
+from agentanvil.runner.job import Surroundings
+from agentanvil.runner.loop import loop_factory
+from agentanvil.runner.settings import JudgeSettings
+from agentanvil.runner.stack import CACHE_OFF, JudgeFacts, JudgeStack, ReplayStack, open_stack, price_table
+from agentanvil.runner.wiring import call_settings
+
+Logprobs = Literal["yes", "none_came", "refused", "unknown"]
+
+_ATTEMPTS = 2
+_RUBRIC = """\
+version: 1
+id: probe
+scale: {min: 1, max: 5}
+dimensions:
+  - id: answered
+    question: Is the question answered?
+    anchors: {5: the planet is named, 3: a star is named, 1: nothing is named}
+"""
+_ROW = Row(0, 1, "probe", "Which planet is the third from the Sun?", "The third planet from the Sun is the Earth.")
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeReport:
+    """What was found out. None means that it does not apply, or was not told.
+
+    `problem` says why the judge cannot grade: no reply to a tiny row held a verdict. `latencies_s` has one
+    entry for each verdict call; `schema_kept` counts those whose text was exactly what the schema asks for,
+    `verdicts` those that could be read. `same_reply` tells whether the same request brought the same text
+    twice. `replies` counts those of a recording, of which nothing else is known.
+    """
+
+    judge: str
+    url: str | None = None
+    problem: str | None = None
+    latencies_s: tuple[float, ...] = ()
+    facts: JudgeFacts = field(default_factory=JudgeFacts)
+    verdicts: int = 0
+    schema_kept: int = 0
+    same_reply: bool | None = None
+    logprobs: Logprobs | None = None
+    logprobs_note: str | None = None
+    model: str | None = None
+    usage: Usage | None = None
+    reasoning: bool | None = None
+    rates: RateHeaders | None = None
+    price: Price | None = None
+    replies: int | None = None
+
+    @property
+    def usable(self) -> bool:
+        return self.problem is None
+
+
+def inspect_judge(settings: JudgeSettings, around: Surroundings, listener: Listener) -> JudgeReport:
+    """Ask the judge. Raises InputError where it cannot be asked at all: unreachable, unauthorised, unknown."""
+    if settings.judge is None:
+        raise UsageError("no judge given", hint="Name one: anvil judge PROVIDER:MODEL[@BASE_URL].")
+    spec = parse_judge(settings.judge, allow_http=settings.allow_http)
+    alone = replace(
+        settings,
+        cache=CACHE_OFF,
+        concurrency=1,
+        max_attempts=min(settings.max_attempts, _ATTEMPTS),
+        max_calls=None,
+        max_cost=None,
+    )
+    with asyncio.Runner(loop_factory=loop_factory()) as runner:
+        return runner.run(_inspected(spec, alone, around, listener))
+
+
+def judge_exit(report: JudgeReport) -> Exit:
+    """Decide: 0 for a judge that can grade, 2 for one that cannot."""
+    return Exit.OK if report.usable else Exit.USAGE
+
+
+def as_dict(report: JudgeReport) -> dict[str, Any]:
+    """Return the report as JSON data, flat: what was learnt and spent stands beside the rest."""
+    found = asdict(report)
+    facts = found.pop("facts")
+    totals = facts.pop("totals") or {}
+    spent = {"calls": totals.get("calls"), "cost_usd": totals.get("cost")}
+    return {"usable": report.usable, **found, **facts, **spent}
+
+
+async def _inspected(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, listener: Listener) -> JudgeReport:
+    probe = LogprobsProbe()
+    async with open_stack(spec, settings, around, listener, probe) as stack:
+        if isinstance(stack, ReplayStack):
+            return _recording(spec, len(stack.client))
+        return await _asked(spec, settings, stack, probe)
+
+
+def _recording(spec: JudgeSpec, replies: int) -> JudgeReport:
+    problem = None if replies else "the recording holds no replies"
+    return JudgeReport(str(spec), problem=problem, replies=replies)
+
+
+async def _asked(spec: JudgeSpec, settings: JudgeSettings, stack: JudgeStack, probe: LogprobsProbe) -> JudgeReport:
+    request, contract = _tiny_request(settings)
+    replies = await _verdicts(stack.client, request)
+    facts = stack.facts()
+    logprobs, note = await _logprobs(stack.client, request, probe)
+    read = [read_reply(reply, contract, request.sampling.max_tokens) for reply in replies]
+    faults = [fault for one in read for fault in _faults(one)]
+    last = replies[-1]
+    return JudgeReport(
+        judge=str(spec),
+        url=None if spec.base_url is None else spec.base_url + probe.path,
+        problem=f"no reply held a verdict: {faults[0].message}" if len(faults) == len(read) else None,
+        latencies_s=tuple(reply.latency_s for reply in replies),
+        facts=replace(facts, totals=stack.facts().totals),
+        verdicts=len(read) - len(faults),
+        schema_kept=sum(_keeps(reply.text, contract.schema) for reply in replies),
+        same_reply=replies[0].text == last.text if len(replies) > 1 else None,
+        logprobs=logprobs,
+        logprobs_note=note,
+        model=last.model,
+        usage=last.usage,
+        reasoning=last.reasoning,
+        rates=last.rates,
+        price=price_table(spec, settings).find(spec.model, last.model),
+    )
+
+
+def _tiny_request(settings: JudgeSettings) -> tuple[ChatRequest, Contract]:
+    """Return a judge call as a run makes it, with one dimension and one short row."""
+    calls = plan_calls(rubric := parse_rubric(_RUBRIC))
+    (task,) = Plan(calls, 1, "").tasks([_ROW])
+    prompt = PromptRenderer(rubric, calls).render(task)
+    return build_request(task, prompt, call_settings(settings)), prompt.contract
+
+
+async def _verdicts(client: ChatClient, request: ChatRequest) -> list[ChatReply]:
+    """Ask the same twice; one reply is enough to go on. Raises JudgeSetupError where there is none."""
+    try:
+        first = await client.complete(request)
+    except EndpointError as error:
+        raise JudgeSetupError(error.message, hint=error.hint) from error
+    except CallError as error:
+        raise JudgeSetupError(f"the judge gives no answer: {error.message}", hint=error.hint) from error
+    try:
+        return [first, await client.complete(request)]
+    except CallError:
+        return [first]
+
+
+async def _logprobs(client: ChatClient, request: ChatRequest, probe: LogprobsProbe) -> tuple[Logprobs, str | None]:
+    probe.asking = True
+    try:
+        await client.complete(request)
+    except TransientError as error:
+        return "unknown", error.message
+    except AnvilError as error:
+        return "refused", error.message
+    if not probe.tokens:
+        return "none_came", None
+    return "yes", f"{probe.alternatives} alternatives a token"
+
+
+def _faults(read: Parsed | ParseFault) -> list[ParseFault]:
+    """Return what is wrong with a reply, at most one thing: the call had one dimension."""
+    if isinstance(read, ParseFault):
+        return [read]
+    return [verdict for verdict in read.verdicts.values() if isinstance(verdict, ParseFault)]
+
+
+def _keeps(text: str, schema: Mapping[str, object]) -> bool:
+    """Tell whether a reply is the JSON that was asked for, with nothing around it."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return jsonschema.Draft202012Validator(schema).is_valid(value)
