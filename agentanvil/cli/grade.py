@@ -23,6 +23,7 @@ from agentanvil.cli.options import (
     TimeoutOption,
     parse_format,
 )
+from agentanvil.cli.output import emit, say
 from agentanvil.cli.progress import Progress
 from agentanvil.cli.summary import console, print_summary
 from agentanvil.report import summary_json
@@ -83,24 +84,22 @@ def command(
 
 def _show(result: GradeResult, output: str, *, quiet: bool) -> None:
     if output == "json":
-        sys.stdout.buffer.write(summary_json(result.summary))
-        sys.stdout.buffer.flush()
+        emit(summary_json(result.summary))
     elif not quiet:
         print_summary(console(), result.summary, result.tally, str(result.folder))
     if result.problem is not None:
-        typer.echo(f"error: {result.problem}", err=True)
+        say(f"error: {result.problem}")
     if result.exit is Exit.MISSING and result.summary.coverage.covered < result.summary.coverage.expected:
-        typer.echo("verdicts are missing; the same command resumes this run and asks only for those", err=True)
+        say("verdicts are missing; the same command resumes this run and asks only for those")
     if result.exit is Exit.INTERRUPTED:
-        typer.echo("interrupted; the same command resumes this run", err=True)
+        say("interrupted; the same command resumes this run")
 
 
 def _show_estimate(found: Estimate, output: str) -> None:
     if output == "json":
-        sys.stdout.buffer.write(orjson.dumps(as_dict(found), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-        sys.stdout.buffer.flush()
+        emit(orjson.dumps(as_dict(found), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
         return
     cost = "unknown (give prices in anvil.yaml)" if found.cost_usd is None else f"${found.cost_usd:.4f}"
     typer.echo(f"rows {found.rows}, judge calls {found.calls}, done before {found.done_before}")
     typer.echo(f"about {found.input_tokens:,} tokens in, {found.output_tokens:,} out; cost {cost}")
-    typer.echo("nothing was sent", err=True)
+    say("nothing was sent")

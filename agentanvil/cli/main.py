@@ -9,10 +9,9 @@ import tempfile
 import traceback
 from pathlib import Path
 
-import typer
-
 from agentanvil import __version__
 from agentanvil.cli.app import app
+from agentanvil.cli.output import leave_stdout, say
 from agentanvil.errors import AnvilError
 
 _INTERNAL = 5
@@ -28,20 +27,21 @@ def main() -> None:
     try:
         app()
     except AnvilError as error:
-        typer.echo(f"error: {error}", err=True)
+        say(f"error: {error}")
         sys.exit(_USAGE)
     except KeyboardInterrupt:
-        typer.echo("interrupted", err=True)
+        say("interrupted")
         sys.exit(_INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except SystemExit as end:
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        leave_stdout()  # typer's own code for it is 1, which here means that a gate failed
         sys.exit(0)
     except Exception as error:  # the last frame: anything that arrives here is our bug
         report = _write_report(error)
-        typer.echo(
+        say(
             f"internal error: {type(error).__name__}. This is a bug in anvil, not in your input.\n"
-            f"  A report was written to {report}; it holds a traceback and versions, none of your data.",
-            err=True,
+            f"  A report was written to {report}; it holds a traceback and versions, none of your data."
         )
         sys.exit(_INTERNAL)
 

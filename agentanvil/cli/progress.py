@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import typer
 from tqdm import tqdm
 
+from agentanvil.cli.output import say, visible
 from agentanvil.runner.events import RunStart, Tally
 
 _UNITS = {"model": "B", "data": "rows", "server": "s"}
@@ -61,7 +61,7 @@ class Progress:
     def notice(self, text: str) -> None:
         """Print one line without breaking a bar."""
         if self._bars and (self._bar is not None or self._step is not None):
-            tqdm.write(text, file=sys.stderr)
+            tqdm.write(visible(text), file=sys.stderr)
         else:
             self._say(text)
 
@@ -80,4 +80,4 @@ class Progress:
 
     def _say(self, text: str) -> None:
         if not self._quiet:
-            typer.echo(text, err=True)
+            say(text)

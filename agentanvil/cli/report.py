@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from agentanvil.cli.options import parse_format
+from agentanvil.cli.output import emit
 from agentanvil.cli.progress import Progress
 from agentanvil.cli.summary import console, print_summary
 from agentanvil.report import summary_json
@@ -32,8 +32,7 @@ def command(
     output = parse_format(format_, ("table", "json"))
     summary, code = report(run, Progress(quiet=quiet))
     if output == "json":
-        sys.stdout.buffer.write(summary_json(summary))
-        sys.stdout.buffer.flush()
+        emit(summary_json(summary))
     elif not quiet:
         print_summary(console(), summary, None, str(run))
     raise typer.Exit(int(code))

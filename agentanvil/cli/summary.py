@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agentanvil.aggregate import Agreement, DimensionSummary, ScoreSummary, Summary
+from agentanvil.cli.output import visible
 from agentanvil.runner.events import Tally
 from agentanvil.stats import Estimate, Interval
 from agentanvil.verdict import State
@@ -188,7 +189,7 @@ def _agreement_cells(agreement: Agreement) -> tuple[str, str, str, str, Text]:
 
 def _closing(summary: Summary, tally: Tally | None, folder: str) -> Iterator[str | Text]:
     for note in summary.notes:
-        yield Text(f"note: {note}")
+        yield Text(visible(f"note: {note}"))
     if summary.gate.verdict != "none":
         gate = summary.gate
         style = {"pass": "green", "fail": "red"}.get(gate.verdict, "yellow")
@@ -200,7 +201,7 @@ def _closing(summary: Summary, tally: Tally | None, folder: str) -> Iterator[str
     coverage = summary.coverage
     share = "–" if coverage.share is None else f"{coverage.share:.1%}"
     yield f"verdicts {coverage.covered} of {coverage.expected} ({share}) · {_spent(summary, tally)}"
-    yield f"reports in {folder}"
+    yield Text(visible(f"reports in {folder}"))
 
 
 def _spent(summary: Summary, tally: Tally | None) -> str:
@@ -210,7 +211,8 @@ def _spent(summary: Summary, tally: Tally | None) -> str:
         return f"replies {usage.exchanges} · tokens {tokens} · cost {_dollars(usage.cost, usage.exchanges)}"
     tokens = f"{tally.input_tokens:,} in, {tally.output_tokens:,} out"
     cost = _dollars(tally.cost, tally.calls)
-    return f"calls {tally.calls} · cache hits {tally.cached} · tokens {tokens} · cost {cost}"
+    saved = f" (saved {tally.saved_tokens:,} tokens)" if tally.saved_tokens else ""
+    return f"calls {tally.calls} · cache hits {tally.cached}{saved} · tokens {tokens} · cost {cost}"
 
 
 def _dollars(cost: float | None, calls: int) -> str:
@@ -220,5 +222,5 @@ def _dollars(cost: float | None, calls: int) -> str:
 
 
 def _cut(text: str, width: int = _QUOTE_WIDTH) -> str:
-    line = " ".join(text.split())
+    line = visible(" ".join(text.split()))
     return line if len(line) <= width else line[: width - 1] + "…"
