@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -21,6 +23,7 @@ from agentanvil.runner.settings import GradeSettings, JudgeSettings
 
 STDIN = "-"
 CODE_ALONE = "code"
+_CONTENT_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +119,27 @@ def _identity(settings: GradeSettings, rubric: Rubric, info: DatasetInfo, spec: 
     return Identity(
         rubric=rubric.hash,
         data=info.hash,
-        judge=str(spec) if spec else CODE_ALONE,
+        judge=_judge_identity(spec),
         mode=settings.mode,
         temperature=_shown(judge.temperature),
         max_tokens=_shown(judge.max_tokens),
-        seed=str(judge.seed),
+        seed=str(judge.seed_sent),
         prompt=PROMPT_VERSION,
     )
+
+
+def _judge_identity(spec: JudgeSpec | None) -> str:
+    """Name the judge; a recording is another judge once it holds other replies."""
+    if spec is None:
+        return CODE_ALONE
+    if spec.provider != "recorded":
+        return str(spec)
+    try:
+        with Path(spec.model).open("rb") as file:
+            content = hashlib.file_digest(file, partial(hashlib.blake2b, digest_size=_CONTENT_BYTES)).hexdigest()
+    except OSError:  # told in full where the recording is opened
+        return str(spec)
+    return f"{spec} ({content})"
 
 
 def _shown(value: float | None) -> str:

@@ -89,7 +89,7 @@ def _parameters(judge: JudgeSettings) -> dict[str, Any]:
     return {
         "temperature": judge.temperature,
         "max_tokens": judge.max_tokens,
-        "seed": judge.seed,
+        "seed": judge.seed_sent,
         "concurrency": judge.concurrency,
         "rpm": judge.rpm,
         "tpm": judge.tpm,

@@ -21,7 +21,7 @@ DEFAULT_MAX_TOKENS = 2000
 class JudgeSettings:
     """Who judges, how it is asked, and within which limits.
 
-    `temperature` and `max_tokens` are None unless the user set them: a refused default may be dropped, a
+    `temperature`, `max_tokens` and `seed` are None unless the user set them: a refused default may be dropped, a
     refused wish may not. `rpm` and `tpm` are per minute, `timeout` is seconds for one attempt in all,
     `max_cost` is US dollars. `cache` is None for the default place, `off`, or a path. `prices` are those of
     anvil.yaml.
@@ -30,7 +30,7 @@ class JudgeSettings:
     judge: str | None = None
     temperature: float | None = None
     max_tokens: int | None = None
-    seed: int = DEFAULT_SEED
+    seed: int | None = None
     concurrency: int = DEFAULT_CONCURRENCY
     rpm: float | None = None
     tpm: float | None = None
@@ -54,6 +54,11 @@ class JudgeSettings:
         _positive("--tpm", self.tpm)
         _at_least("--max-cost", self.max_cost, 0)
         _at_least("--temperature", self.temperature, 0)
+
+    @property
+    def seed_sent(self) -> int:
+        """The seed of repeat 0."""
+        return DEFAULT_SEED if self.seed is None else self.seed
 
 
 @dataclass(frozen=True, slots=True)

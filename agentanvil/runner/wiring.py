@@ -78,10 +78,10 @@ async def open_bench(job: Job, around: Surroundings, listener: Listener) -> Asyn
 
 def call_settings(settings: JudgeSettings) -> CallSettings:
     """Return how each call is asked; what the user set must not be dropped."""
-    given = {"temperature": settings.temperature, "max_tokens": settings.max_tokens}
+    given = {"temperature": settings.temperature, "max_tokens": settings.max_tokens, "seed": settings.seed}
     return CallSettings(
         temperature=0.0 if settings.temperature is None else settings.temperature,
-        seed=settings.seed,
+        seed=settings.seed_sent,
         max_tokens=DEFAULT_MAX_TOKENS if settings.max_tokens is None else settings.max_tokens,
         explicit=frozenset(name for name, value in given.items() if value is not None),
     )

@@ -25,7 +25,7 @@ from agentanvil.errors import (
 from agentanvil.judge import CallSettings, build_request, judge
 from agentanvil.prompt import PROMPT_VERSION
 from agentanvil.rubric import ReplyFormat, Rubric
-from agentanvil.verdict import Exchange, Cell, InputFault, JudgeError, NotApplicable, Outcome, Scored
+from agentanvil.verdict import Cell, Exchange, InputFault, JudgeError, NotApplicable, Outcome, Scored
 from tests.fakes.prompts import labels, prompted, scale_rubric
 from tests.fakes.records import row
 
