@@ -15,7 +15,8 @@ _HOLD_MAX_S = 600.0
 _STRAIN_WEIGHT = 1 / 64
 _STRAIN_RARE = 0.1
 _STRAIN_LEAST = 0.25
-_STRAIN_LOSS = 0.2
+_GENTLE = 0.2
+_STEEP = 1.0
 _LEARNED = 0.98
 _PROBE = 0.01
 _PROBE_MORE = 0.003
@@ -47,7 +48,7 @@ class ConcurrencyWindow:
     def succeeded(self, in_flight: int, now: float) -> None:
         """One call was answered while `in_flight` were out, itself included."""
         self._strain -= self._strain * _STRAIN_WEIGHT
-        if in_flight < (self.size / 2 if self.slow_start else self.size - 1):
+        if in_flight < (self.size / 2 if self.slow_start else self.size - 1) or self._strain > _STRAIN_RARE:
             return
         if now >= self._retry_at:
             self._ceiling = self._most
@@ -82,21 +83,23 @@ class ConcurrencyWindow:
         """Whether more at once were fine before, so that a rejection now is not about their number."""
         return in_flight <= 1 or (self.epoch > 0 and in_flight - 1 <= _BACK_OFF * self._fits)
 
-    def strained(self, in_flight: int, floor: int) -> None:
-        """An overload or a lost connection while `in_flight` were out, itself included.
+    def strained(self, in_flight: int) -> bool:
+        """An overload or a lost connection while `in_flight` were out, itself included; True if they come often.
 
-        It ends the slow start. After that, single ones are bad luck; where they come often, slots go, never
-        below `floor`.
+        It ends the slow start; a single one is otherwise bad luck.
         """
-        least = min(self.size, float(floor))
         if self.slow_start:
             self.slow_start = False
-            self.size = max(in_flight - 1.0, least)
+            self.size = max(in_flight - 1.0, min(self.size, float(START)))
         self._strain += (1 - self._strain) * _STRAIN_WEIGHT
+        return self._strain > _STRAIN_RARE
+
+    def shrink(self, floor: int, *, steep: bool) -> None:
+        """Give up slots for the strain there is, many where it is surely about their number; never below `floor`."""
         excess = self._strain - _STRAIN_RARE
-        if excess > 0:
-            self.size = max(self.size - max(_STRAIN_LEAST, _STRAIN_LOSS * excess * self.size), least)
-            self._fits = self.size
+        loss = max(_STRAIN_LEAST, (_STEEP if steep else _GENTLE) * excess * self.size)
+        self.size = max(self.size - loss, min(self.size, float(floor)))
+        self._fits = self.size
 
     def _settle(self, fits: float) -> None:
         self._fits = self._ceiling = max(1.0, fits)

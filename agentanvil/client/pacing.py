@@ -143,7 +143,7 @@ class Allowance:
 
         A reset further away than `longest_s` belongs to a limit that pacing cannot serve, such as a daily one.
         """
-        if window.remaining is None or window.reset_s is None or window.reset_s > longest_s:
+        if window.remaining is None or window.reset_s is None or not 0 < window.reset_s <= longest_s:
             return
         self._trying = False
         self._seen_at = now

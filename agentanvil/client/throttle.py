@@ -21,6 +21,7 @@ _UNHINTED_PAUSE_S = 0.05
 _UNHINTED_PAUSE_MAX_S = 10.0
 _ANSWER_TOKENS = 200.0
 _SCALE_WEIGHT = 0.1
+_FAST = 0.25
 _REST = 0.5
 _REST_MAX_S = 5.0
 
@@ -163,13 +164,9 @@ class Throttle:
         if isinstance(error, RateLimitedError):
             self._limited(permit, error, in_flight, now)
         elif isinstance(error, TransientError) and error.status in _OVERLOADED:
-            self._window.strained(in_flight, 1)
-            if error.retry_after is not None:
-                self._pause(now + error.retry_after, error.retry_after)
-            if self._quickest_s < math.inf:
-                return min(_REST_MAX_S, _REST * self._quickest_s * self._jitter.uniform(0.5, 1.5))
-        elif isinstance(error, ConnectionFaultError | DeadlineError):
-            self._window.strained(in_flight, START)
+            return self._overloaded(permit, error, in_flight, now)
+        elif isinstance(error, ConnectionFaultError | DeadlineError) and self._window.strained(in_flight):
+            self._window.shrink(START, steep=False)
         return 0.0
 
     def closed_for(self, now: float) -> float | None:
@@ -187,6 +184,16 @@ class Throttle:
         else:
             self._turned_away(permit, in_flight, now)
 
+    def _overloaded(self, permit: Permit, error: TransientError, in_flight: int, now: float) -> float:
+        """A refusal that comes much faster than any answer is about how many are at work; others are failures."""
+        often = self._window.strained(in_flight)
+        if error.retry_after is not None:
+            self._pause(now + error.retry_after, error.retry_after)
+        elif often:
+            self._window.shrink(1, steep=now - permit.sent_at < _FAST * self._quickest_s)
+        rest_s = _REST * self._quickest_s if self._quickest_s < math.inf else _UNHINTED_PAUSE_S
+        return min(_REST_MAX_S, rest_s * self._jitter.uniform(0.5, 1.5))
+
     def _told_to_wait(self, permit: Permit, retry_after_s: float, now: float) -> None:
         self._window.slow_start = False
         self._learner.end(permit.epoch, now, retry_after_s)
@@ -195,14 +202,19 @@ class Throttle:
     def _turned_away(self, permit: Permit, in_flight: int, now: float) -> None:
         """No word on when to come back: too many at once, unless as many went through before."""
         rate_like = self._window.fitted(in_flight)
+        pause_s = self._crowded(permit, in_flight, now)
+        if rate_like and pause_s > 0:
+            self._learner.end(permit.epoch, now, pause_s)
+
+    def _crowded(self, permit: Permit, in_flight: int, now: float) -> float:
+        """Too many at once: fewer from now on, after a short pause, whose seconds are returned (0: known already)."""
         if not self._window.rejected(in_flight, permit.window_epoch, now):
-            return
+            return 0.0
         pause_s = min(_UNHINTED_PAUSE_MAX_S, _UNHINTED_PAUSE_S * 2.0 ** min(self._strikes, 20))
         pause_s *= self._jitter.uniform(0.5, 1.5)
         self._strikes += 1
-        if rate_like:
-            self._learner.end(permit.epoch, now, pause_s)
         self.paused_until = max(self.paused_until, now + pause_s)
+        return pause_s
 
     def _pause(self, until: float, asked_s: float) -> None:
         """A provider rounds, and the clock is read at two ends: come back a little later than asked."""
