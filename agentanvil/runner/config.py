@@ -65,7 +65,7 @@ def load_config(path: Path | None = None) -> Config:
         return Config()
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot be read as UTF-8 text: {error}", where=Where(str(file))) from None
-    if not text.strip():
+    if all(line.startswith("#") or line in {"", "---"} for line in map(str.strip, text.splitlines())):
         return Config()
     return _checked(_read(text, str(file)))
 
