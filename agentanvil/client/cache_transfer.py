@@ -43,6 +43,8 @@ def cache_export(path: Path, target: Path) -> int:
             with part.open("wb") as out:
                 count = _write(connection, out)
             part.replace(target)
+        except OSError as error:
+            raise UsageError(f"cannot be written: {error.strerror}", where=Where(str(target))) from error
         finally:
             part.unlink(missing_ok=True)
     return count
