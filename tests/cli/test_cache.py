@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentanvil.client import ChatReply
+from agentanvil.client.cache_admin import cache_stats
 from agentanvil.client.cache_entry import Entry, encode_reply
 from agentanvil.client.cache_store import CacheStore
 from tests.fakes.command import ROOT, anvil
@@ -28,12 +29,6 @@ def filled(path: Path, replies: int = 1) -> Path:
     return path
 
 
-def entries(path: Path) -> int:
-    found = anvil("cache", "stats", "--format", "json", "--cache", path, cwd=path.parent)
-    assert found.code == 0, found.err
-    return int(json.loads(found.out)["entries"])
-
-
 def test_what_a_run_kept_is_counted_carried_away_and_brought_back(tmp_path: Path) -> None:
     rubric, data = small_rubric(tmp_path), write_rows(tmp_path, {"id": "a", "request": "Why?", "response": "the end"})
     with FakeServer(graded) as server:
@@ -41,11 +36,13 @@ def test_what_a_run_kept_is_counted_carried_away_and_brought_back(tmp_path: Path
         environ = {"ANVIL_CACHE": "kept/replies"}
         assert anvil(*grade, "--out", "one", cwd=tmp_path, environ=environ).code == 0
         table = anvil("cache", "stats", cwd=tmp_path, environ=environ)
+        found = anvil("cache", "stats", "--format", "json", cwd=tmp_path, environ=environ)
         assert anvil("cache", "export", "moved.jsonl", cwd=tmp_path, environ=environ).code == 0
         brought = anvil("cache", "import", "moved.jsonl", "--cache", "other", cwd=tmp_path)
         assert anvil(*grade, "--out", "two", "--cache", "other", cwd=tmp_path).code == 0
         assert len(server.requests) == 1
     assert (table.code, table.out) == (0, b"")
+    assert json.loads(found.out)["groups"][0]["entries"] == 1
     assert "1 replies" in table.err
     assert "fake-judge-1" in table.err
     assert "1 replies added, 0 known" in brought.err
@@ -66,7 +63,7 @@ def test_prune_tells_what_it_dropped(tmp_path: Path) -> None:
     assert found.code == 0
     assert "dropped 1 replies" in found.err
     assert anvil("cache", "prune", "--older-than", "soon", "--cache", path, cwd=tmp_path).code == 2
-    assert entries(path) == 2
+    assert cache_stats(path).entries == 2
 
 
 def test_clear_off_a_terminal_needs_a_yes(tmp_path: Path) -> None:
@@ -74,16 +71,16 @@ def test_clear_off_a_terminal_needs_a_yes(tmp_path: Path) -> None:
     refused = anvil("cache", "clear", "--cache", path, cwd=tmp_path, stdin=b"y\n")
     assert refused.code == 2
     assert "--yes" in refused.err
-    assert entries(path) == 1
+    assert cache_stats(path).entries == 1
     assert anvil("cache", "clear", "--yes", "--cache", path, cwd=tmp_path).code == 0
-    assert entries(path) == 0
+    assert cache_stats(path).entries == 0
 
 
 @pytest.mark.parametrize(("typed", "code", "left"), [(b"y\n", 0, 0), (b"n\n", 0, 1), (b"\n", 0, 1), (None, 130, 1)])
 def test_clear_on_a_terminal_asks(tmp_path: Path, typed: bytes | None, code: int, left: int) -> None:
     path = filled(tmp_path / "c")
     assert _on_terminal(path, typed) == code
-    assert entries(path) == left
+    assert cache_stats(path).entries == left
 
 
 def _on_terminal(path: Path, typed: bytes | None) -> int:
