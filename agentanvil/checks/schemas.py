@@ -1,23 +1,17 @@
-"""The JSON Schema check.
-
-`jsonschema-rs` rather than `jsonschema`: its patterns are matched in linear time or under a fixed step limit, and
-its depth is not the interpreter's, so that no response can hang or crash the run; the schema's references
-are resolved, and nothing is fetched, before the first row.
-"""
+"""The JSON Schema check. How a schema is prepared, and with which library, is in `rubric/json_schema.py`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
-from typing import TYPE_CHECKING, NoReturn
+
+from jsonschema_rs import ValidationError
 
 from agentanvil.checks.finding import Check, CheckFaultError, Finding, ParameterError, Parameters
 from agentanvil.checks.patterns import TIMED_OUT
 from agentanvil.dataset import JsonValue, Row
+from agentanvil.rubric import SchemaFaultError, compile_schema
 from agentanvil.strict_json import JsonError, parse_json, replace_surrogates
-
-if TYPE_CHECKING:
-    from jsonschema_rs import ValidationError
 
 _UNDECIDED = frozenset({"BacktrackLimitExceeded", "RegexEngineFailure"})
 _LOOK_AT = 50
@@ -30,16 +24,13 @@ def meets_schema(params: Parameters) -> Check:
     Strict as a program would read it: no text around it, no code fence, no duplicate keys, no NaN. A field
     of the row that is JSON already is validated as it is. `format` asserts nothing.
     """
-    # 80 ms to import, and few rubrics hold a schema.
-    import jsonschema_rs  # noqa: PLC0415
-
     schema = params.get("schema")
     if not isinstance(schema, dict):
         raise ParameterError("schema", "must be a JSON Schema object")
     try:
-        validator = jsonschema_rs.validator_for(schema, validate_formats=False, retriever=_refuse_to_fetch)
-    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, ValueError) as error:
-        raise ParameterError("schema", _cut(str(error).splitlines()[0])) from None
+        validator = compile_schema(schema)
+    except SchemaFaultError as fault:
+        raise ParameterError("schema", f"{_place(fault.path)}: {fault.message}") from None
 
     def check(value: JsonValue, _row: Row) -> Finding:
         if not isinstance(value, str):
@@ -77,7 +68,3 @@ def _place(path: Iterable[str | int]) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-
-
-def _refuse_to_fetch(uri: str) -> NoReturn:
-    raise ValueError(f"{uri} lies outside the schema, and nothing is fetched")

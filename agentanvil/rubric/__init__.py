@@ -1,6 +1,7 @@
 """The contract: its records, its strict YAML loader, and the linter that reads it before money is spent."""
 
 from agentanvil.rubric.findings import CODES, SEVERITIES, Code, Finding, Severity
+from agentanvil.rubric.json_schema import SchemaFaultError, compile_schema
 from agentanvil.rubric.lint import lint_rubric
 from agentanvil.rubric.load import load_rubric, parse_rubric
 from agentanvil.rubric.meaning import rubric_hash
@@ -31,8 +32,10 @@ __all__ = [
     "ReplyFormat",
     "Rubric",
     "Scale",
+    "SchemaFaultError",
     "Scope",
     "Severity",
+    "compile_schema",
     "lint_rubric",
     "load_rubric",
     "parse_rubric",

@@ -1,68 +1,89 @@
-"""Is an inline JSON Schema sound, and does it stay inside the file? Apart from the wire models: slow to import."""
+"""An inline JSON Schema → a validator, if it is sound and stays inside the file.
+
+`jsonschema-rs` rather than `jsonschema`: its patterns are matched in linear time or under a fixed step limit, and its
+depth is not the interpreter's, so that no judged text can hang or crash a run. It names the place of a pattern that
+it cannot read, and resolves every reference before the first row.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NoReturn
 
-from jsonschema.exceptions import SchemaError
-from jsonschema.validators import Draft202012Validator, validator_for
-from referencing import Registry
-from referencing.exceptions import Unresolvable
-from referencing.jsonschema import DRAFT202012, UnknownDialect, specification_with
+from jsonschema_rs import ReferencingError, Registry, ValidationError, ValidationErrorKind, Validator, validator_for
 
 SchemaPath = tuple[str | int, ...]
 
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
+_ROOT = "urn:schema"
 
 
-def fault_in_schema(schema: dict[str, object]) -> tuple[SchemaPath, str] | None:
-    """Return the path and a description of the first fault, or None for a sound schema.
+class SchemaFaultError(Exception):
+    """The schema cannot be used; `path` is the place in it."""
 
-    References may only point into the schema itself, so that no validator ever opens a file or an address.
+    def __init__(self, path: SchemaPath, message: str) -> None:
+        super().__init__(message)
+        self.path = path
+        self.message = message
+
+
+def compile_schema(schema: dict[str, object]) -> Validator:
+    """Return the validator, of draft 2020-12 unless the schema says another; `format` asserts nothing.
+
+    References may only point into the schema itself, so that no file or address is ever opened. Raises
+    SchemaFaultError.
     """
+    _refuse_outside(schema)
+    if "$schema" in schema:
+        try:
+            _validator({"$schema": schema["$schema"]})
+        except ValidationError:
+            raise SchemaFaultError(("$schema",), "this dialect of JSON Schema is not known") from None
+    try:
+        return _validator(schema)
+    except ValidationError as error:
+        _refuse_dangling(schema)
+        what = "this is not a valid JSON Schema"
+        if isinstance(error.kind, ValidationErrorKind.Referencing):
+            what = "a reference points at no schema in here"
+        raise SchemaFaultError(tuple(error.instance_path), f"{what}: {error.message[:200]}") from None
+
+
+def _validator(schema: dict[str, object]) -> Validator:
+    return validator_for(schema, validate_formats=False, retriever=_refuse_to_fetch)
+
+
+def _refuse_to_fetch(uri: str) -> NoReturn:
+    raise ValueError(f"{uri} lies outside the schema, and nothing is fetched")
+
+
+def _refuse_outside(schema: dict[str, object]) -> None:
     for path, value in _walk(schema, ()):
         if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
-            return path, "the keys of a JSON Schema are text: put the numbers in quotes"
-    if not _is_known_dialect(schema):
-        return ("$schema",), "this dialect of JSON Schema is not known"
-    try:
-        validator_for(schema, default=Draft202012Validator).check_schema(schema)
-    except SchemaError as error:
-        return tuple(error.absolute_path), f"this is not a valid JSON Schema: {error.message[:200]}"
-    return _fault_in_references(schema)
+            raise SchemaFaultError(path, "the keys of a JSON Schema are text: put the numbers in quotes")
+    for path, reference in _references(schema):
+        if not reference.startswith("#"):
+            raise SchemaFaultError(path, f"`{reference[:80]}` points outside the schema: copy that part under `$defs`")
 
 
-def _is_known_dialect(schema: dict[str, object]) -> bool:
-    dialect = schema.get("$schema", "")
-    if not isinstance(dialect, str):
-        return False
-    try:
-        return not dialect or bool(specification_with(dialect))
-    except UnknownDialect:
-        return False
+def _refuse_dangling(schema: dict[str, object]) -> None:
+    """Name the reference that is at fault, which the library's own error does not."""
+    if any(path[-1:] == ("$id",) and len(path) > 1 for path, _ in _walk(schema, ())):
+        return  # a reference may start from there
+    resolver = Registry([(_ROOT, schema)], retriever=_refuse_to_fetch).resolver(_ROOT)
+    for path, reference in _references(schema):
+        try:
+            reached = isinstance(resolver.lookup(reference).contents, dict | bool)
+        except ReferencingError:
+            reached = False
+        if not reached:
+            raise SchemaFaultError(path, f"`{reference[:80]}` points at no schema in here")
 
 
-def _fault_in_references(schema: dict[str, object]) -> tuple[SchemaPath, str] | None:
-    # With an `$id` inside, a reference may start from there; the validator will find its own way.
-    rooted = not any(path[-1:] == ("$id",) and len(path) > 1 for path, _ in _walk(schema, ()))
+def _references(schema: dict[str, object]) -> Iterator[tuple[SchemaPath, str]]:
     for path, value in _walk(schema, ()):
-        if not path or path[-1] not in REFERENCES or not isinstance(value, str):
-            continue
-        if not value.startswith("#"):
-            return path, f"`{value[:80]}` points outside the schema: copy that part under `$defs`"
-        if rooted and not _reaches_a_schema(schema, value):
-            return path, f"`{value[:80]}` points at no schema in here"
-    return None
-
-
-def _reaches_a_schema(schema: dict[str, object], reference: str) -> bool:
-    spec = specification_with(str(schema.get("$schema", "")), default=DRAFT202012)
-    resolver = Registry().with_resource("", spec.create_resource(schema)).resolver("")
-    try:
-        return isinstance(resolver.lookup(reference).contents, dict | bool)
-    except (Unresolvable, ValueError, TypeError):
-        # A pointer that takes a list for a mapping, or goes on below a number, fails as plain Python does.
-        return False
+        if path and path[-1] in REFERENCES and isinstance(value, str):
+            yield path, value
 
 
 def _walk(value: object, path: SchemaPath) -> Iterator[tuple[SchemaPath, object]]:

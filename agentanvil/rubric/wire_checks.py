@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
+from agentanvil.rubric.json_schema import SchemaFaultError, compile_schema
 from agentanvil.rubric.wire_base import Verbatim, Wire
 
 RegexFlag = Literal["ignorecase", "multiline", "dotall"]
@@ -31,13 +32,10 @@ def _as_list(value: object) -> object:
 
 
 def _checked_schema(schema: dict[str, object]) -> dict[str, object]:
-    # jsonschema takes 80 ms to import, and few rubrics hold a schema.
-    from agentanvil.rubric.json_schema import fault_in_schema  # noqa: PLC0415
-
-    fault = fault_in_schema(schema)
-    if fault is not None:
-        path, message = fault
-        raise PydanticCustomError("bad_schema", "{said}", {"said": message, "path": path})
+    try:
+        compile_schema(schema)
+    except SchemaFaultError as fault:
+        raise PydanticCustomError("bad_schema", "{said}", {"said": fault.message, "path": fault.path}) from None
     return schema
 
 

@@ -99,6 +99,12 @@ def test_a_check_carries_its_own_parameters_and_their_defaults(written: str, spe
         ("{type: json_schema, schema: {type: objekt}}", ".schema.type", "not a valid JSON Schema"),
         ("{type: json_schema, schema: {properties: {a: 5}}}", ".schema.properties.a", "not a valid JSON Schema"),
         ("{type: json_schema, schema: {pattern: '('}}", ".schema.pattern", "not a valid JSON Schema"),
+        (
+            "{type: json_schema, schema: {$schema: 'http://json-schema.org/draft-04/schema#', minimum: 1,"
+            " exclusiveMinimum: 1}}",
+            ".schema.exclusiveMinimum",
+            "not a valid JSON Schema",
+        ),
         ("{type: json_schema, schema: '{}'}", ".schema", "must be a mapping"),
         ("{type: json_schema, schema: schema.json}", ".schema", "must be a mapping"),
         ("{type: json_schema, schema: {properties: {1: {}}}}", ".schema.properties", "keys of a JSON Schema are text"),
@@ -111,7 +117,24 @@ def test_a_check_carries_its_own_parameters_and_their_defaults(written: str, spe
         ("{type: json_schema, schema: {$ref: '#/minimum/a', minimum: 1}}", ".schema.$ref", "points at no schema"),
         ("{type: json_schema, schema: {$schema: [x]}}", ".schema.$schema", "dialect"),
         ("{type: json_schema, schema: {$schema: 'https://example.org/mine'}}", ".schema.$schema", "dialect"),
+        (
+            "{type: json_schema, schema: {$schema: 'http://json-schema.org/draft-03/schema#'}}",
+            ".schema.$schema",
+            "dialect",
+        ),
         ("{type: json_schema, schema: {$ref: '#absent'}}", ".schema.$ref", "points at no schema"),
+        ("{type: json_schema, schema: {$dynamicRef: '#absent'}}", ".schema.$dynamicRef", "points at no schema"),
+        ("{type: json_schema, schema: {$ref: '#/a%GG'}}", ".schema.$ref", "points at no schema"),
+        (
+            "{type: json_schema, schema: {not: {$ref: 'http://json-schema.org/draft-07/schema'}}}",
+            ".schema.not.$ref",
+            "outside",
+        ),
+        (
+            "{type: json_schema, schema: {$ref: '#/$defs/b', $defs: {b: {$id: 'urn:b', not: {$ref: '#/absent'}}}}}",
+            ".schema",
+            "points at no schema",
+        ),
     ],
 )
 def test_a_wrong_check_is_named(written: str, key: str, said: str) -> None:
