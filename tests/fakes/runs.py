@@ -14,7 +14,7 @@ from agentanvil.runner.events import RunStart, Tally
 from agentanvil.runner.grade import GradeResult, grade
 from agentanvil.runner.job import Surroundings
 from agentanvil.runner.settings import GradeSettings, JudgeSettings
-from tests.fakes.server import FakeServer
+from tests.fakes.server import FakeServer, Recorded
 from tests.fakes.verdicts import small_rubric, write_rows
 
 REPORTS = ("items.csv", "scores.csv", "summary.json", "junit.xml")
@@ -52,6 +52,12 @@ def rows(count: int) -> list[dict[str, Any]]:
         {"id": f"item-{n}", "request": f"What is {n} + {n}?", "response": f"It is the number {2 * n}."}
         for n in range(count)
     ]
+
+
+def asked_about(request: Recorded) -> str:
+    """The number that the question of one of `rows` is about."""
+    user: str = request.json["messages"][1]["content"]
+    return user.partition("What is ")[2].partition(" ")[0]
 
 
 class Runs:
