@@ -1,28 +1,21 @@
 """The regular-expression check, whose patterns meet text from anybody and must not hang the run.
 
-The `regex` library reads Python's own syntax and, unlike `re`, stops a search after a given time. RE2 would
-need no clock, but knows neither look-around nor Unicode word characters, which rubrics in other languages need.
+How a pattern is prepared, and with which library, is in `rubric/patterns.py`.
 """
 
 from __future__ import annotations
-
-import re
 
 import regex
 
 from agentanvil.checks.fields import as_text
 from agentanvil.checks.finding import Check, CheckFaultError, Finding, ParameterError, Parameters, excerpt
 from agentanvil.dataset import JsonValue, Row
+from agentanvil.rubric import REGEX_FLAGS, PatternFaultError, compile_pattern
 
 TIMED_OUT = "check_timeout"
 
 # Seconds of processor time for one search. An honest pattern needs about a thousandth of it on a long text.
 SEARCH_LIMIT_S = 0.2
-
-_FLAGS: dict[object, int] = {"ignorecase": regex.IGNORECASE, "multiline": regex.MULTILINE, "dotall": regex.DOTALL}
-
-# A brace that Python's syntax takes literally begins an approximate match in the library's own.
-_ESCAPE_OR_BRACE = re.compile(r"\\N\{[^}]*\}|\\.|\{(?:[0-9]+|[0-9]*,[0-9]*)\}|(?P<literal>\{)", re.DOTALL)
 
 
 def matches(params: Parameters) -> Check:
@@ -52,14 +45,10 @@ def matches(params: Parameters) -> Check:
 
 def _compiled(pattern: str, flags: object) -> regex.Pattern[str]:
     named = flags if isinstance(flags, tuple | list) else ()
-    unknown = [flag for flag in named if flag not in _FLAGS]
-    if unknown:
-        raise ParameterError("flags", f"{unknown[0]!r} is none of {', '.join(map(str, _FLAGS))}")
-    combined = regex.VERSION0
     for flag in named:
-        combined |= _FLAGS[flag]
-    literal = _ESCAPE_OR_BRACE.sub(lambda part: r"\{" if part["literal"] else part[0], pattern)
+        if flag not in REGEX_FLAGS:
+            raise ParameterError("flags", f"{flag!r} is none of {', '.join(REGEX_FLAGS)}")
     try:
-        return regex.compile(literal, combined)
-    except (regex.error, OverflowError, RecursionError, MemoryError) as error:
-        raise ParameterError("pattern", f"the regular expression cannot be read: {error}") from None
+        return compile_pattern(pattern, named)
+    except PatternFaultError as fault:
+        raise ParameterError("pattern", str(fault)) from None

@@ -17,9 +17,11 @@ from agentanvil.rubric.model import (
     Scale,
     Scope,
 )
+from agentanvil.rubric.patterns import REGEX_FLAGS, PatternFaultError, compile_pattern
 
 __all__ = [
     "CODES",
+    "REGEX_FLAGS",
     "SEVERITIES",
     "CheckDimension",
     "CheckSpec",
@@ -29,12 +31,14 @@ __all__ = [
     "Exclusion",
     "Finding",
     "Overall",
+    "PatternFaultError",
     "ReplyFormat",
     "Rubric",
     "Scale",
     "SchemaFaultError",
     "Scope",
     "Severity",
+    "compile_pattern",
     "compile_schema",
     "lint_rubric",
     "load_rubric",

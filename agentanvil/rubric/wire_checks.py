@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
@@ -11,14 +9,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, 
 from pydantic_core import PydanticCustomError
 
 from agentanvil.rubric.json_schema import SchemaFaultError, compile_schema
+from agentanvil.rubric.patterns import PatternFaultError, RegexFlag, compile_pattern
 from agentanvil.rubric.wire_base import Verbatim, Wire
-
-RegexFlag = Literal["ignorecase", "multiline", "dotall"]
-REGEX_FLAGS: dict[str, re.RegexFlag] = {
-    "ignorecase": re.IGNORECASE,
-    "multiline": re.MULTILINE,
-    "dotall": re.DOTALL,
-}
 
 # As paths into rows are spelt everywhere: parts joined by dots; a dot in a key is written `a\\.b` or `"a.b"`.
 _PART = r'(?:"(?:[^"\\\n]|\\.)+"|(?:[^".\\\s]|\\.)(?:[^.\\\n]|\\.)*)'
@@ -68,14 +60,9 @@ class RegexCheckWire(_CheckWire):
     @model_validator(mode="after")
     def _compiles(self) -> RegexCheckWire:
         try:
-            with warnings.catch_warnings():
-                # A bracket inside a set (`[[a]`) is only going to change its meaning some day.
-                warnings.simplefilter("ignore")
-                re.compile(self.pattern, sum(REGEX_FLAGS[flag] for flag in set(self.flags)))
-        except (re.error, OverflowError, RecursionError) as error:
-            raise PydanticCustomError(
-                "bad_pattern", "the regular expression cannot be read: {said}", {"said": str(error), "key": "pattern"}
-            ) from error
+            compile_pattern(self.pattern, self.flags)
+        except PatternFaultError as fault:
+            raise PydanticCustomError("bad_pattern", "{said}", {"said": str(fault), "key": "pattern"}) from None
         return self
 
 

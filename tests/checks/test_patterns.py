@@ -130,6 +130,7 @@ def test_a_catastrophic_pattern_ends(pattern: str, value: str) -> None:
         ({"pattern": "("}, "pattern"),
         ({"pattern": "*"}, "pattern"),
         ({"pattern": "(?<"}, "pattern"),
+        ({"pattern": "(?V1)[[a]]"}, "pattern"),
         ({"pattern": "a", "flags": ("verbose",)}, "flags"),
         ({"pattern": "a", "flags": ["ascii", "dotall"]}, "flags"),
     ],

@@ -78,6 +78,9 @@ def test_a_check_carries_its_own_parameters_and_their_defaults(written: str, spe
         ("{type: regex, pattern: '(?P<a>x)(?P<a>y)'}", ".pattern", "cannot be read"),
         ("{type: regex, pattern: 'a{99999999999}'}", ".pattern", "cannot be read"),
         ("{type: regex, pattern: '(?<=a+)b'}", ".pattern", "cannot be read"),
+        ("{type: regex, pattern: '(?V1)a'}", ".pattern", "cannot be read"),
+        (r"{type: regex, pattern: '\p{L}'}", ".pattern", "cannot be read"),
+        ("{type: regex, pattern: '[a--b]'}", ".pattern", "cannot be read"),
         ("{type: regex, pattern: x, flags: [i]}", ".flags[0]", "not known"),
         ("{type: regex, pattern: x, flags: ignorecase}", ".flags", "must be a list"),
         ("{type: contains}", ".text", "missing"),
@@ -100,9 +103,8 @@ def test_a_check_carries_its_own_parameters_and_their_defaults(written: str, spe
         ("{type: json_schema, schema: {properties: {a: 5}}}", ".schema.properties.a", "not a valid JSON Schema"),
         ("{type: json_schema, schema: {pattern: '('}}", ".schema.pattern", "not a valid JSON Schema"),
         (
-            "{type: json_schema, schema: {$schema: 'http://json-schema.org/draft-04/schema#', minimum: 1,"
-            " exclusiveMinimum: 1}}",
-            ".schema.exclusiveMinimum",
+            "{type: json_schema, schema: {$schema: 'http://json-schema.org/draft-04/schema#', required: true}}",
+            ".schema.required",
             "not a valid JSON Schema",
         ),
         ("{type: json_schema, schema: '{}'}", ".schema", "must be a mapping"),
