@@ -112,3 +112,23 @@ def read_journal(folder: Path) -> list[dict[str, Any]]:
     text = (folder / "journal.jsonl").read_text(encoding="utf-8")
     assert text.endswith("\n")
     return [json.loads(line) for line in text.split("\n")[1:-1]]
+
+
+def recording(folder: Path, *lines: Mapping[str, Any]) -> str:
+    """Write recorded replies and return the judge that replays them; a reply may be given as an object."""
+    path = folder / "replies.jsonl"
+    texts = [
+        {**line, "reply": line["reply"] if isinstance(line["reply"], str) else json.dumps(line["reply"])}
+        for line in lines
+    ]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in texts), encoding="utf-8")
+    return f"recorded:{path}"
+
+
+def verdict(accuracy: object, coverage: object | None = None, **more: object) -> dict[str, Any]:
+    """What a judge says on the two dimensions of the rubric `small`, with evidence that the rows hold."""
+    scores = {"accuracy": accuracy, "coverage": accuracy if coverage is None else coverage}
+    return {
+        name: {"evidence": ["It is the number"], "reason": "so", "score": score, **more}
+        for name, score in scores.items()
+    }

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentanvil import __version__
+from agentanvil.client.prices import PriceTable
+from tests.fakes.runs import Runs
+from tests.fakes.server import FakeServer, error
+from tests.fakes.verdicts import graded
+
+PRICES = PriceTable.read({"m": {"input": 10.0, "output": 50.0}})
+COST = (100 * 10.0 + 20 * 50.0) / 1_000_000
+
+
+def test_it_says_which_run_this_is_and_with_what_it_was_made(tmp_path: Path) -> None:
+    with FakeServer(graded) as server:
+        runs = Runs(tmp_path, server)
+        runs.grade(repeats=2, limit=2, temperature=0.5, prices=PRICES, min_coverage=0.9)
+    found = runs.manifest()
+    assert (found["anvil"], found["state"], found["exit_code"]) == (__version__, "complete", 0)
+    assert found["rubric"]["text"] == runs.rubric.read_text(encoding="utf-8")
+    assert (found["data"]["file"], found["data"]["rows"]) == (str(runs.data), 3)
+    assert found["plan"] == {"mode": "absolute", "rows": 2, "repeats": 2, "calls": ["joint"], "min_coverage": 0.9}
+    judge = found["judge"]
+    assert (judge["name"], judge["rung"], judge["dropped"]) == (runs.judge, "json_schema", [])
+    assert (judge["parameters"]["temperature"], judge["parameters"]["seed"]) == (0.5, 0)
+    assert {"python", "httpx", "aiohttp"} <= found["versions"].keys()
+    assert set(found["identity"]) >= {"rubric", "data", "judge", "prompt"}
+
+
+def test_each_sitting_tells_what_it_cost(tmp_path: Path) -> None:
+    with FakeServer(graded) as server:
+        runs = Runs(tmp_path, server)
+        runs.grade(limit=2, prices=PRICES)
+        created = runs.manifest()["created"]
+        runs.grade()
+    first, second = runs.manifest()["sessions"]
+    assert (first["calls"], first["input_tokens"], first["output_tokens"]) == (2, 200, 40)
+    assert first["cost_usd"] == 2 * COST
+    assert (second["tasks"], second["calls"], second["cost_usd"]) == (1, 1, None)
+    assert first["started"] <= first["ended"]
+    assert runs.manifest()["created"] == created
+
+
+def test_calls_are_those_on_the_wire(tmp_path: Path) -> None:
+    faults = [error(500, headers={"Retry-After": "0"})] * 2
+    with FakeServer(lambda request: faults.pop() if faults else graded(request)) as server:
+        runs = Runs(tmp_path, server)
+        result = runs.grade(max_attempts=4, concurrency=1)
+    assert len(server.requests) == 5
+    assert result.tally.calls == 5
+    assert runs.manifest()["sessions"][0]["calls"] == 5
