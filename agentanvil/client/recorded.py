@@ -64,7 +64,7 @@ class RecordedClient:
             task, reply = "", ""
         if task != request.task_id:
             raise CallError(f"{self._path} was changed while it was being replayed", code="no_recording")
-        return ChatReply(reply, model="recorded")
+        return ChatReply(reply, model="recorded", attempts=0, cost=0.0)  # nothing was sent
 
     async def confirm(self, request: ChatRequest, reply: ChatReply) -> None:
         """Nothing to keep."""
