@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentanvil.client.fault import Fault
-from agentanvil.client.headers import parse_retry_after
+from agentanvil.client.headers import parse_rate_headers, parse_retry_after
 from agentanvil.client.refusals import refused_parameter
 from agentanvil.errors import (
     CallError,
@@ -163,8 +163,12 @@ def _about_content(fault: Fault) -> CallError | None:
 
 
 def _transient(fault: Fault, status: int, now: float) -> RateLimitedError | ServerFaultError:
-    kind = RateLimitedError if status == 429 else ServerFaultError
-    return kind(fault.said, status=fault.status, retry_after=parse_retry_after(fault.headers, now))
+    wait_s = parse_retry_after(fault.headers, now)
+    if status != 429:
+        return ServerFaultError(fault.said, status=fault.status, retry_after=wait_s)
+    if wait_s is None:
+        wait_s = parse_rate_headers(fault.headers, now).wait_s
+    return RateLimitedError(fault.said, status=fault.status, retry_after=wait_s)
 
 
 def _final(fault: Fault, told: int) -> CallError:

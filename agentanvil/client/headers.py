@@ -38,6 +38,12 @@ class RateHeaders:
     def known(self) -> bool:
         return self.requests.known or self.tokens.known
 
+    @property
+    def wait_s(self) -> float | None:
+        """Seconds until every limit that is used up is whole again, None where none is said to be used up."""
+        waits = [w.reset_s for w in (self.requests, self.tokens) if w.remaining == 0 and w.reset_s is not None]
+        return max(waits, default=None)
+
 
 NO_RATES = RateHeaders()
 

@@ -123,6 +123,25 @@ def test_what_may_pass_on_retry(status: int, body: object, kind: type[CallError]
     assert type(refusal(status, body)) is kind
 
 
+@pytest.mark.parametrize(
+    ("status", "headers", "wait_s"),
+    [
+        (429, {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "1m30s"}, 90.0),
+        (429, {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "500ms"}, 0.5),
+        (429, {"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "9s", "retry-after": "2"}, 2.0),
+        (429, {"x-ratelimit-remaining-tokens": "0"}, None),
+        (429, {"x-ratelimit-remaining-requests": "5", "x-ratelimit-reset-requests": "60s"}, None),
+        (503, {"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "60s"}, None),
+    ],
+)
+def test_a_limit_that_is_used_up_stands_for_a_missing_retry_after(
+    status: int, headers: dict[str, str], wait_s: float | None
+) -> None:
+    error = refusal(status, {"error": {"message": "slow down"}}, headers)
+    assert isinstance(error, RateLimitedError | ServerFaultError)
+    assert error.retry_after == wait_s
+
+
 def test_retry_after_is_carried_on() -> None:
     error = refusal(429, openai(), {"retry-after": "90"})
     assert isinstance(error, RateLimitedError)
