@@ -5,7 +5,7 @@ import random
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.aggregate import Summariser
@@ -284,7 +284,6 @@ def test_usage_does_not_show_cache_or_retries() -> None:
     assert _usage(fresh) == _usage(replayed)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.lists(CELL, min_size=2, max_size=2), CELL), min_size=1, max_size=12), st.randoms())
 def test_a_summary_ignores_arrival_order(rows: list[tuple[list[Score], Score]], chance: random.Random) -> None:
     of = rubric("a", checks=["c"], gate={"overall": 3})

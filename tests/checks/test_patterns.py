@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.checks.finding import CheckFaultError, Finding, ParameterError
@@ -96,7 +96,6 @@ SAFE_PARTS = st.sampled_from(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(SAFE_PARTS, max_size=5), st.text("ab{}e1i<=,\\ ", max_size=12))
 def test_agrees_with_the_standard_library(parts: list[str], value: str) -> None:
     pattern = "".join(parts)
@@ -141,7 +140,6 @@ def test_parameters_that_cannot_be_used(params: dict[str, object], key: str) -> 
     assert caught.value.key == key
 
 
-@settings(deadline=None)
 @given(st.text(max_size=12))
 def test_any_pattern_is_compiled_or_refused(pattern: str) -> None:
     try:
@@ -151,7 +149,6 @@ def test_any_pattern_is_compiled_or_refused(pattern: str) -> None:
     check("some text 123", ANY)
 
 
-@settings(deadline=None)
 @given(st.text(min_size=1))
 def test_escaped_text_is_found_in_itself(text: str) -> None:
     assert found(re.escape(text), f"<{text}>")

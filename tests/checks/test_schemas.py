@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.checks.finding import CheckFaultError, Finding, ParameterError
@@ -125,13 +125,11 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(deadline=None)
 @given(JSON_VALUES)
 def test_the_empty_schema_takes_any_json(value: object) -> None:
     assert checked({}, json.dumps(value)).passed
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_passes_or_fails(text: str) -> None:
     assert checked(ORDER, text).reason

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.checks.finding import CheckFaultError, Finding, ParameterError
@@ -46,7 +46,6 @@ def test_not_contains(text: object, ignore_case: bool, value: str, passed: bool,
     assert not_contains({"text": text, "ignore_case": ignore_case})(value, ANY) == Finding(passed, reason)
 
 
-@settings(deadline=None)
 @given(st.text(), st.lists(st.text(min_size=1), min_size=1, max_size=3), st.booleans())
 def test_one_text_is_contained_or_not(value: str, texts: list[str], ignore_case: bool) -> None:
     for text in texts:
@@ -83,7 +82,6 @@ def test_characters_are_code_points(value: str, characters: int) -> None:
     assert max_chars({"limit": 0})(value, ANY).reason == f"{characters} characters, the limit is 0"
 
 
-@settings(deadline=None)
 @given(st.lists(st.text("abc", min_size=1), max_size=20), st.integers(0, 25))
 def test_limits_are_inclusive(words: list[str], limit: int) -> None:
     text = " ".join(words)

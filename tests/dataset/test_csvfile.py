@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.dataset import open_dataset
@@ -139,7 +139,6 @@ CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x0
 )
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=6), st.sampled_from(["\n", "\r\n"]))
 def test_cells_come_back_as_they_were_written(
     tmp_path_factory: pytest.TempPathFactory, cells: list[tuple[str, str]], end: str
@@ -153,7 +152,6 @@ def test_cells_come_back_as_they_were_written(
     assert [each.id for each in rows] == [str(number) for number in range(len(cells))]
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=100).map(lambda noise: f"{HEAD}\na,q,r\n".encode() + noise))
 def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     with suppress(DatasetError):

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.dataset import FieldMap, PathAbsentError, parse_map, parse_path
@@ -99,14 +99,12 @@ def test_an_index_and_a_key_are_not_the_same_path() -> None:
     assert parse_map(["request=a.0"]).digest != parse_map(['request=a."0"']).digest
 
 
-@settings(deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=4))
 def test_every_key_can_be_written(keys: list[str]) -> None:
     path = parse_path(".".join(spell_key(key) for key in keys), "--map")
     assert list(path.steps) == [Step(key) for key in keys]
 
 
-@settings(deadline=None)
 @given(st.text())
 def test_any_text_is_a_path_or_refused(text: str) -> None:
     try:

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.dataset import Dataset, DatasetInfo, open_dataset, parse_map, spool_stdin
@@ -135,7 +135,6 @@ def test_duplicates_far_apart_are_found_among_many(tmp_path: Path) -> None:
     assert caught.value.where.line == 3001
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=12))
 def test_ids_are_refused_just_when_one_repeats(tmp_path_factory: pytest.TempPathFactory, ids: list[int]) -> None:
     path = tmp_path_factory.mktemp("ids") / "rows.jsonl"

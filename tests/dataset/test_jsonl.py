@@ -87,6 +87,7 @@ def test_broken_lines_are_named(file: Path, content: str | bytes, line: int, mes
         pytest.param(f"{A} {B}", "more text", "break the line", id="two on a line"),
         pytest.param(f"{A}\n\ufeff{B}", "not JSON", "joined files", id="a mark in the middle"),
         pytest.param(f'{A}\n{B[:-1]},"x":NaN}}', "NaN", "write null", id="NaN"),
+        pytest.param(f'{A}\n{B[:-1]},"x":1e999}}', "too large", "write null", id="a number beyond a double"),
         pytest.param("", "0 rows", "at least one", id="O-F05 empty file"),
         pytest.param("\n \n\t\r\n", "0 rows", "at least one", id="blank lines only"),
         pytest.param(b"\xef\xbb\xbf", "0 rows", "at least one", id="a mark only"),

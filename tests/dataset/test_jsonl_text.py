@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.errors import DatasetError
@@ -75,7 +75,6 @@ def records(draw: st.DrawFn) -> list[dict[str, object]]:
     ]
 
 
-@settings(deadline=None)
 @given(records(), st.sampled_from(["\n", "\r\n", "\n\n", "\r\n \r\n"]), st.booleans())
 def test_rows_come_back_as_they_were_written(
     tmp_path_factory: pytest.TempPathFactory, written: list[dict[str, object]], end: str, ascii_only: bool
@@ -96,7 +95,6 @@ def read_or_refuse(file: Path, content: bytes) -> None:
         read_rows(file, content)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200) | st.binary(max_size=60).map(lambda noise: A.encode() + b"\n" + noise))
 def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     read_or_refuse(tmp_path_factory.mktemp("noise") / "rows.jsonl", content)
@@ -105,7 +103,6 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory,
 ALMOST_JSON = st.sampled_from('{}[]",:\\ \n') | st.sampled_from([A, B, '"id"', "1", "null", "\\ud83d"])
 
 
-@settings(deadline=None)
 @given(st.lists(ALMOST_JSON, max_size=30))
 def test_almost_json_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, parts: list[str]) -> None:
     read_or_refuse(tmp_path_factory.mktemp("almost") / "rows.jsonl", "".join(parts).encode())

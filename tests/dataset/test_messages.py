@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.dataset.messages import read_conversation, render_conversation
@@ -168,7 +168,6 @@ MESSAGES = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(MESSAGES, max_size=4))
 def test_any_conversation_renders_the_same_twice_and_hides_no_text(messages: list[dict[str, object]]) -> None:
     text = rendered(messages)

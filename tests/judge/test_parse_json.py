@@ -213,6 +213,7 @@ def test_equal_scores_with_other_words_keep_the_last_and_say_so() -> None:
         pytest.param('{"score": NaN}', "non_finite", id="NaN"),
         pytest.param('{"score": -Infinity}', "non_finite", id="-Infinity"),
         pytest.param('{"score": 1e999}', "non_finite", id="overflow"),
+        pytest.param('{"score": 4, "confidence": 1e999}', "non_finite", id="overflow beside the score"),
         pytest.param('{"score": "1e999"}', "non_finite", id="overflow in a string"),
         pytest.param('Here: {"score": Infinity}', "non_finite", id="Infinity in prose"),
         pytest.param('{"score": 3.5}', "out_of_range", id="between two scores"),
@@ -277,6 +278,7 @@ def test_text_that_is_only_hidden_reasoning_is_empty(text: str) -> None:
     [
         pytest.param('{"a":' * 100_000, id="deep objects"),
         pytest.param("[" * 100_000, id="deep lists"),
+        pytest.param('{"score": 4, "reason": ' + "[" * 200 + "]" * 200 + "}", id="too deep for any other reader"),
         pytest.param("{" * 5_000 + '{"score": 4}', id="braces without end"),
         pytest.param('{"score": ' + "9" * 5_000 + "}", id="more digits than Python reads"),
         pytest.param('{"' + "\\" * 50_001, id="backslashes"),

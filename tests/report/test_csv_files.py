@@ -5,7 +5,7 @@ import io
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.aggregate import Frame, ItemResult, Summariser
@@ -140,7 +140,6 @@ def test_quoted_text_comes_back_whole(tmp_path: Path, text: str) -> None:
     assert (found[0]["evidence"], found[0]["reason"]) == (text_cell(text), text_cell(text))
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=4))
 def test_round_trip_of_any_text(tmp_path_factory: pytest.TempPathFactory, texts: list[tuple[str, str, str]]) -> None:
     folder = tmp_path_factory.mktemp("run")

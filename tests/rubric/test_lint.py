@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.rubric import (
@@ -231,7 +231,6 @@ _SCOPES = st.builds(Scope, st.lists(_TEXTS, max_size=2).map(tuple), st.lists(_EX
 _ANCHORS = st.dictionaries(st.integers(1, 5), _TEXTS, max_size=5)
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(_TEXTS, _ANCHORS, _SCOPES), min_size=1, max_size=3))
 def test_linting_is_total_and_repeatable(parts: list[tuple[str, dict[int, str], Scope]]) -> None:
     names = ("a", "b", "safety")

@@ -187,14 +187,13 @@ def _mutated(draw: st.DrawFn) -> object:
     return data
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(_mutated() | _TREES)
 def test_any_data_is_read_or_refused(data: object) -> None:
     with contextlib.suppress(RubricError):
         parse_rubric(yaml.safe_dump(data, allow_unicode=True), "r.yaml")
 
 
-@settings(deadline=None)
 @given(st.text(max_size=300))
 def test_any_text_is_read_or_refused(text: str) -> None:
     with contextlib.suppress(RubricError):

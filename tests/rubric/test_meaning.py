@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.rubric import parse_rubric
@@ -131,7 +131,6 @@ def _shuffled(draw: st.DrawFn, value: object) -> object:
     return value
 
 
-@settings(deadline=None, max_examples=40)
 @given(_shuffled(MEANING), _SPACES, st.sampled_from([True, False, None]), st.text("ab #:\t", max_size=20))
 def test_layout_leaves_the_hash_alone(data: object, indent: int, flow: bool | None, comment: str) -> None:
     text = yaml.safe_dump(data, indent=indent, default_flow_style=flow, sort_keys=False, width=40)
@@ -141,7 +140,6 @@ def test_layout_leaves_the_hash_alone(data: object, indent: int, flow: bool | No
 _PRINTABLE = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs", "Zl", "Zp"]), min_size=1, max_size=20)
 
 
-@settings(deadline=None, max_examples=60)
 @given(_PRINTABLE, _PRINTABLE)
 def test_two_questions_share_a_hash_only_if_they_are_one(first: str, second: str) -> None:
     one, other = (hash_of(changed("dimensions/1/question", f"Is it <{text}>?")) for text in (first, second))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentanvil.errors import RubricError
@@ -147,7 +147,6 @@ def test_a_dotted_path_tells_positions_from_anchors() -> None:
 _YAML_LIKE = st.text(alphabet="ab1-:?[]{},&*!|>'\"%@`#~<=\\uU.eE+ \t\n\r\x00\x85\u2028\ufeff\ud800é", max_size=60)
 
 
-@settings(deadline=None)
 @given(st.one_of(st.text(max_size=200), _YAML_LIKE))
 @example("?\n-")
 @example('"\\UFFFFFFFF": 1')
@@ -157,7 +156,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         assert read_yaml(text, "r.yaml").lines
 
 
-@settings(deadline=None)
 @given(st.integers(min_value=1, max_value=80))
 def test_depth_is_allowed_up_to_the_limit(depth: int) -> None:
     text = "[" * depth + "]" * depth

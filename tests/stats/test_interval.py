@@ -3,7 +3,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.stats import cluster_bootstrap_mean, mean, wilson_interval
@@ -29,7 +29,6 @@ def test_wilson_stays_inside_and_mirrors(successes: int, n: int) -> None:
     assert one.low == pytest.approx(1 - other.high)
 
 
-@settings(max_examples=30)
 @given(CLUSTERS, st.integers(0, 2**63 - 1))
 def test_bootstrap_ignores_the_order_of_clusters_and_of_rows(clusters: list[list[float]], seed: int) -> None:
     shuffled = [random.Random(seed).sample(rows, len(rows)) for rows in clusters]
