@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
 from agentanvil.dataset import open_dataset, parse_map
 from agentanvil.errors import DatasetError
+from tests.fakes.published import FOLDER
 
-FOLDER = os.environ.get("ANVIL_PUBLISHED_DATA")
-
-pytestmark = pytest.mark.skipif(FOLDER is None, reason="ANVIL_PUBLISHED_DATA names no folder")
+pytestmark = pytest.mark.published
 
 
 @pytest.mark.parametrize(
@@ -23,14 +19,14 @@ pytestmark = pytest.mark.skipif(FOLDER is None, reason="ANVIL_PUBLISHED_DATA nam
     ],
 )
 def test_published_files_are_read(file: str, maps: str, rows: int) -> None:
-    dataset = open_dataset(Path(FOLDER or "", file), parse_map(maps.split()), needs_source="source=" in maps)
+    dataset = open_dataset(FOLDER / file, parse_map(maps.split()), needs_source="source=" in maps)
     info = dataset.scan()
     assert info.rows == rows
     assert all(row.request and row.response for row in dataset.rows())
 
 
 def test_a_reference_answer_stays_hidden() -> None:
-    file = Path(FOLDER or "", "mtbench_reference/questions_with_reference.jsonl")
+    file = FOLDER / "mtbench_reference/questions_with_reference.jsonl"
     dataset = open_dataset(
         file, parse_map(["id=question_id", "request=turns", "response=turns.-1"]), needs_source=False
     )
@@ -41,7 +37,7 @@ def test_a_reference_answer_stays_hidden() -> None:
 
 
 def test_a_trajectory_is_readable() -> None:
-    file = Path(FOLDER or "", "tau_airline/trajectories.jsonl")
+    file = FOLDER / "tau_airline/trajectories.jsonl"
     mapping = parse_map(["id=task", "request=instruction", "response=messages"])
     response = next(open_dataset(file, mapping, needs_source=False).rows()).response
     assert response.startswith("[system]\n")
@@ -52,6 +48,6 @@ def test_a_trajectory_is_readable() -> None:
 def test_an_empty_response_is_named() -> None:
     mapping = parse_map(["id=idx", "request=instruction", "response=response1", "labels.winner=human"])
     with pytest.raises(DatasetError, match="is empty") as caught:
-        open_dataset(Path(FOLDER or "", "pandalm/testset.jsonl"), mapping, needs_source=False).scan()
+        open_dataset(FOLDER / "pandalm/testset.jsonl", mapping, needs_source=False).scan()
     assert caught.value.where is not None
     assert (caught.value.where.line, caught.value.where.key) == (19, "response (response1)")

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from agentanvil.judge import Parsed, ParseFault, Verdict, parse_reply
 from agentanvil.prompt import Contract
 from tests.fakes.prompts import label_contract, labels
+from tests.fakes.published import read_lines
 
-DATA = Path(os.environ.get("ANVIL_PUBLISHED_DATA", "/nonexistent"))
-pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="ANVIL_PUBLISHED_DATA names no folder")
-
-
-def records(name: str) -> Iterator[dict[str, object]]:
-    with (DATA / name).open(encoding="utf-8") as file:
-        yield from map(json.loads, file)
+pytestmark = pytest.mark.published
 
 
 def score(text: str, contract: Contract) -> int | str | None:
@@ -37,8 +28,8 @@ def score(text: str, contract: Contract) -> int | str | None:
 def test_ice_score_replies_of_a_bare_digit_are_read_and_no_other() -> None:
     contract = label_contract(0, 4, labels(""))
     seen: Counter[str] = Counter()
-    for record in records("ice_score/humaneval.jsonl"):
-        for raw in (*record["raw_no_ref"], *record["raw_with_ref"]):  # type: ignore[misc]
+    for record in read_lines("ice_score/humaneval.jsonl"):
+        for raw in (*record["raw_no_ref"], *record["raw_with_ref"]):
             found = score(str(raw), contract)
             bare = re.fullmatch(r"\s*([0-4])(?:\.0)?\.?\s*", str(raw))
             assert found == int(bare[1]) if bare else isinstance(found, str), raw
@@ -50,7 +41,7 @@ def test_ice_score_replies_of_a_bare_digit_are_read_and_no_other() -> None:
 def test_llmbar_ratings_are_read() -> None:
     contract = label_contract(0, 10, labels(""))
     seen: Counter[bool] = Counter()
-    for record in records("llmbar/rating_raw.jsonl"):
+    for record in read_lines("llmbar/rating_raw.jsonl"):
         for raw in (str(record["raw_1"]), str(record["raw_2"])):
             found = score(raw, contract)
             digits = re.fullmatch(r"\s*(\d+)\s*", raw)
@@ -63,7 +54,7 @@ def test_llmbar_ratings_are_read() -> None:
 def test_llmbar_choices_are_never_read_against_what_upstream_read() -> None:
     contract = label_contract(1, 2, labels("", {"Output (a)": 1, "Output (b)": 2}))
     agreed: Counter[bool] = Counter()
-    for record in records("llmbar/pairwise_raw.jsonl"):
+    for record in read_lines("llmbar/pairwise_raw.jsonl"):
         for order in ("orig", "swapped"):
             reply = record[order]
             assert isinstance(reply, dict)

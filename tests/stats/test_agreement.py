@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import json
-import os
 import random
-from pathlib import Path
 
 import pytest
 from hypothesis import assume, given
@@ -17,6 +14,7 @@ from agentanvil.stats import (
     kappa_interval,
     kappa_of_tables,
 )
+from tests.fakes.published import read_json, read_lines
 
 SCALE = (1, 2, 3, 4, 5)
 PAIRS = st.lists(st.tuples(st.sampled_from(SCALE), st.sampled_from(SCALE)), min_size=2, max_size=40)
@@ -102,12 +100,10 @@ def test_kappa_interval_needs_two_items() -> None:
     assert kappa_interval([agreement_table([(1, 1)], (0, 1))], [1], seed=1).reason == "fewer than two items"
 
 
-@pytest.mark.skipif("ANVIL_PUBLISHED_DATA" not in os.environ, reason="ANVIL_PUBLISHED_DATA is not set")
+@pytest.mark.published
 def test_kappa_of_three_people_on_published_pairs() -> None:
-    folder = Path(os.environ["ANVIL_PUBLISHED_DATA"]) / "pandalm"
-    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["pairwise_cohen_kappa"]
-    file = next(folder.glob("*.jsonl"))
-    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    expected = read_json("pandalm/expected.json")["pairwise_cohen_kappa"]
+    rows = read_lines("pandalm/testset.jsonl")
     raters = [[row["human"][k] for row in rows] for k in range(3)]
     for name, (i, j) in {"1-2": (0, 1), "1-3": (0, 2), "2-3": (1, 2)}.items():
         kappa = cohen_kappa(raters[i], raters[j], (0, 1, 2)).value

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import json
 import math
-import os
-from pathlib import Path
 from statistics import pstdev, stdev
 
 import pytest
@@ -18,6 +15,7 @@ from agentanvil.stats import (
     sample_sd,
     unanimous_share,
 )
+from tests.fakes.published import read_json, read_lines
 
 SCORES = st.lists(st.integers(1, 5).map(float), min_size=1, max_size=9)
 
@@ -92,12 +90,11 @@ def test_equal_values_spread_by_exactly_nothing(value: float, n: int) -> None:
     assert population_sd([value] * n).value == 0
 
 
-@pytest.mark.skipif("ANVIL_PUBLISHED_DATA" not in os.environ, reason="ANVIL_PUBLISHED_DATA is not set")
+@pytest.mark.published
 def test_spread_of_eight_repeats_on_published_scores() -> None:
-    folder = Path(os.environ["ANVIL_PUBLISHED_DATA"]) / "composo_k8"
-    expected = json.loads((folder / "expected.json").read_text(encoding="utf-8"))["gpt54_base"]["full"]
-    lines = (folder / "gpt54_base.jsonl").read_text(encoding="utf-8").splitlines()
-    groups = [[s for s in scores if s is not None] for line in lines for scores in json.loads(line)["full"]]
+    expected = read_json("composo_k8/expected.json")["gpt54_base"]["full"]
+    rows = read_lines("composo_k8/gpt54_base.jsonl")
+    groups = [[s for s in scores if s is not None] for row in rows for scores in row["full"]]
     assert mean([population_sd(g).value for g in groups]).value == pytest.approx(expected["mean_pop_sd"], abs=5e-5)
     complete = [g for g in groups if len(g) == 8]
     pooled = pooled_sd(complete).value
