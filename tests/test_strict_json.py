@@ -8,12 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.strict_json import MAX_DEPTH, JsonError, parse_json, parse_json_at, replace_surrogates
-
-JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=12,
-)
+from tests.fakes.json_values import JSON_VALUES
 
 
 @given(JSON_VALUES, st.booleans())

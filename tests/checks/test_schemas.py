@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from agentanvil.checks.finding import CheckFaultError, Finding, ParameterError
 from agentanvil.checks.schemas import meets_schema
+from tests.fakes.json_values import JSON_VALUES
 from tests.fakes.records import row
 
 ANY = row()
@@ -116,13 +117,6 @@ def test_schemas_that_cannot_be_used(schema: object, message: str) -> None:
 def test_a_long_reason_is_cut() -> None:
     assert len(checked({"const": 1}, json.dumps("x" * 5000)).reason) < 250
     assert len(checked({"type": "integer"}, json.dumps("x" * 5000)).reason) < 250
-
-
-JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
-    max_leaves=10,
-)
 
 
 @given(JSON_VALUES)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentanvil.dataset import open_dataset
-from tests.fakes.dataset_files import read_rows, refused
+from tests.fakes.dataset_files import read_rows, refused, row_line
 
 A = '{"id":"a","request":"q","response":"hi"}'
 B = '{"id":"b","request":"q","response":"ho"}'
@@ -15,10 +15,6 @@ B = '{"id":"b","request":"q","response":"ho"}'
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "rows.jsonl"
-
-
-def row(**fields: object) -> str:
-    return json.dumps({"id": "a", "request": "q", "response": "hi"} | fields)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +54,7 @@ def test_line_ends(file: Path, content: str | bytes, ids: list[str]) -> None:
         pytest.param(A.encode() + b"\n\xef\xbb\xbf" + B.encode(), 2, "not JSON", id="a mark in the middle"),
         pytest.param("\x0c\n" + A, 1, "not JSON", id="a form feed is not blank"),
         pytest.param('{"id":' + "[" * 100_000, 1, "nested deeper", id="very deep"),
-        pytest.param(row(meta={"n": [[]]}).replace("[[]]", "[" * 200 + "]" * 200), 1, "nested deeper", id="deep"),
+        pytest.param(row_line(meta={"n": [[]]}).replace("[[]]", "[" * 200 + "]" * 200), 1, "nested deeper", id="deep"),
         pytest.param(f"{A}\n".encode() + b'{"id":"\xff"}', 2, "byte 0xff at offset 7 of the line (48", id="bad byte"),
         pytest.param(b'\xef\xbb\xbf{"id":"\xe9"}', 1, "byte 0xe9 at offset 7 of the line (10", id="Latin-1 after mark"),
         pytest.param(A.encode() + b"\n" + B.encode().replace(b"ho", b"\xed\xa0\xbd"), 2, "is not UTF-8", id="CESU-8"),
@@ -124,7 +120,7 @@ def test_duplicate_ids(file: Path, first: str, second: str, lines: tuple[int, in
 
 def test_ids_that_look_alike_differ(file: Path) -> None:
     ids = ["a", "A", " a", "é", "e\u0301", 10, "010", -10, 10**25]
-    rows = read_rows(file, "\n".join(row(id=item) for item in ids))
+    rows = read_rows(file, "\n".join(row_line(id=item) for item in ids))
     assert [each.id for each in rows] == [str(item) for item in ids]
 
 
@@ -160,7 +156,7 @@ def test_ids_that_look_alike_differ(file: Path) -> None:
     ],
 )
 def test_fields_that_are_not_as_declared(file: Path, fields: dict[str, object], key: str, message: str) -> None:
-    error = refused(file, f"{B}\n{row(**fields)}")
+    error = refused(file, f"{B}\n{row_line(**fields)}")
     assert error.where is not None
     assert (error.where.line, error.where.key) == (2, key)
     assert message in error.message
@@ -195,20 +191,20 @@ def test_a_misspelt_required_field_is_told(file: Path) -> None:
     ],
 )
 def test_a_rubric_that_needs_a_source_gets_one(file: Path, fields: dict[str, object]) -> None:
-    good = row(id="z", source="s")
-    error = refused(file, f"{good}\n{row(**fields)}", needs_source=True)
+    good = row_line(id="z", source="s")
+    error = refused(file, f"{good}\n{row_line(**fields)}", needs_source=True)
     assert error.where is not None
     assert (error.where.line, error.where.key) == (2, "source")
-    assert len(read_rows(file, f"{good}\n{row(**fields)}")) == 2
+    assert len(read_rows(file, f"{good}\n{row_line(**fields)}")) == 2
 
 
 def test_near_names_of_present_fields_are_kept(file: Path) -> None:
-    (only,) = read_rows(file, row(labels={"tone": 4}, label="good", response_id="r1", topic="x"))
+    (only,) = read_rows(file, row_line(labels={"tone": 4}, label="good", response_id="r1", topic="x"))
     assert only.extra == {"label": "good", "response_id": "r1", "topic": "x"}
 
 
 def test_pairwise_fields_are_kept(file: Path) -> None:
-    (only,) = read_rows(file, row(response_a="1", response_b="2"))
+    (only,) = read_rows(file, row_line(response_a="1", response_b="2"))
     assert only.extra == {"response_a": "1", "response_b": "2"}
 
 
@@ -225,5 +221,5 @@ def test_lone_surrogates_are_replaced_and_flagged(file: Path) -> None:
 
 
 def test_a_line_above_the_limit_of_fields_is_fine(file: Path) -> None:
-    (only,) = read_rows(file, row(response="x" * 3_000_000))
+    (only,) = read_rows(file, row_line(response="x" * 3_000_000))
     assert len(only.response) == 3_000_000

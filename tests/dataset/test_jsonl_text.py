@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.errors import DatasetError
-from tests.fakes.dataset_files import read_rows
+from tests.fakes.dataset_files import read_rows, row_line
 
 A = '{"id":"a","request":"q","response":"hi"}'
 B = '{"id":"b","request":"q","response":"ho"}'
@@ -18,10 +18,6 @@ B = '{"id":"b","request":"q","response":"ho"}'
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     return tmp_path / "rows.jsonl"
-
-
-def row(**fields: object) -> str:
-    return json.dumps({"id": "a", "request": "q", "response": "hi"} | fields)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +52,7 @@ def test_text_arrives_as_it_is(file: Path, text: str) -> None:
     ids=lambda item: f"O-H10 {item[:12]}",
 )
 def test_any_text_is_an_id(file: Path, item: str) -> None:
-    assert [each.id for each in read_rows(file, row(id=item))] == [item]
+    assert [each.id for each in read_rows(file, row_line(id=item))] == [item]
 
 
 TEXTS = st.text(min_size=1).filter(lambda text: text.strip().strip("\u200b\u200c\u200d\u2060\ufeff\u00ad") != "")

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from agentanvil.dataset import Row, open_dataset, parse_map
 from agentanvil.errors import DatasetError
+
+
+def row_line(**fields: object) -> str:
+    """A row as a line of JSONL, without its end; `fields` change or add to the three that a row needs."""
+    return json.dumps({"id": "a", "request": "q", "response": "hi"} | fields)
 
 
 def read_rows(file: Path, content: str | bytes, *maps: str, needs_source: bool = False) -> list[Row]:

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from agentanvil.aggregate import ItemOutcomes, ItemResult, Summariser, Summary
 from agentanvil.plan import Plan, plan_calls
-from agentanvil.rubric import CheckDimension, CheckSpec, Dimension, Overall, Rubric, Scale
-from agentanvil.verdict import Cell, Exchange, JudgeError, NotApplicable, Outcome, Scored
+from agentanvil.rubric import Overall, Rubric
+from agentanvil.verdict import Cell, Exchange, JudgeError, NotApplicable, Scored
+from tests.fakes.records import outcome
+from tests.fakes.records import rubric as make_rubric
 
-ANCHORS = {5: "all of it", 3: "one gap", 1: "none of it"}
 NA = NotApplicable("nothing to judge")
 ERROR = JudgeError("timeout", "no answer within 120 s")
 Score = float | Cell | None
@@ -25,17 +26,9 @@ def rubric(
     allow_na: bool = True,
 ) -> Rubric:
     """A rubric on 1..5 with anchors at 5, 3 and 1."""
-    judged = [Dimension(name, "How well?", ANCHORS, allow_na=allow_na) for name in dimensions]
-    checked = [CheckDimension(name, CheckSpec("regex")) for name in checks]
-    return Rubric(
-        id="test",
-        version=1,
-        scale=Scale(1, 5),
-        dimensions=(*judged, *checked),
-        calls="split" if calls == "split" else "joint",
-        overall=Overall("weighted", dict(weights)) if weights else Overall(),
-        gate=dict(gate or {}),
-        hash="0" * 32,
+    overall = Overall("weighted", dict(weights)) if weights else Overall()
+    return make_rubric(
+        *dimensions, checks=checks, allow_na=allow_na, id="test", calls=calls, overall=overall, gate=dict(gate or {})
     )
 
 
@@ -63,15 +56,14 @@ def item(
     name = f"item-{index}" if name is None else name
     columns = {key: value if isinstance(value, list | tuple) else [value] for key, value in scores.items()}
     outcomes = [
-        Outcome(
-            task_id=f"{name}/{call.name}/{repeat}",
-            row=index,
-            item_id=name,
-            call=call.name,
+        outcome(
+            index,
+            {dimension: cell(columns[dimension][repeat]) for dimension in call.dimensions},
             repeat=repeat,
-            order="-",
+            call=call.name,
+            task_id=f"{name}/{call.name}/{repeat}",
+            item_id=name,
             judge=of.judge,
-            cells={dimension: cell(columns[dimension][repeat]) for dimension in call.dimensions},
             exchanges=tuple(exchanges) if call.judged else (),
             labels=labels or {},
         )

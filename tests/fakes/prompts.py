@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from agentanvil.dataset import Row
 from agentanvil.plan import Plan, Task, plan_calls
 from agentanvil.prompt import Contract, Prompt, PromptRenderer, build_contract
-from agentanvil.rubric import Dimension, EvidenceMode, ReplyFormat, Rubric, Scale
+from agentanvil.rubric import EvidenceMode, ReplyFormat, Rubric, Scale
 from tests.fakes.records import row as make_row
+from tests.fakes.records import rubric as make_rubric
 
 
 def scale_rubric(
@@ -19,18 +20,7 @@ def scale_rubric(
     allow_na: bool = False,
     **changes: object,
 ) -> Rubric:
-    dimensions = tuple(
-        Dimension(name, f"Is {name} kept?", {high: "in every part", low: "in no part"}, allow_na=allow_na)
-        for name in names or ("quality",)
-    )
-    values: dict[str, object] = {
-        "id": "test-rubric",
-        "version": 1,
-        "scale": Scale(low, high),
-        "dimensions": dimensions,
-        "evidence": evidence,
-    }
-    return Rubric(**{**values, **changes})  # type: ignore[arg-type]
+    return make_rubric(*names, scale=Scale(low, high), allow_na=allow_na, evidence=evidence, **changes)
 
 
 def contract_of(rubric: Rubric) -> Contract:

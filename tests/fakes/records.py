@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from agentanvil.dataset import Row
-from agentanvil.rubric import Dimension, Rubric, Scale
+from agentanvil.rubric import CheckDimension, CheckSpec, Dimension, Rubric, Scale
 from agentanvil.verdict import Cell, Exchange, Outcome, Scored
+
+FIVE = Scale(1, 5)
 
 
 def row(index: int = 0, **changes: object) -> Row:
@@ -20,14 +22,20 @@ def row(index: int = 0, **changes: object) -> Row:
     return Row(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def rubric(*dimensions: str, **changes: object) -> Rubric:
+def rubric(
+    *judged: str, checks: Sequence[str] = (), scale: Scale = FIVE, allow_na: bool = False, **changes: object
+) -> Rubric:
+    """A rubric of these dimensions, or of one called `quality`, with anchors at both ends, and at 3 of 1 to 5."""
+    middle = {3: "in half of it"} if scale == FIVE else {}
+    anchors = {scale.max: "in every part", **middle, scale.min: "in no part"}
+    names = judged if judged or checks else ("quality",)
     values: dict[str, object] = {
         "id": "test-rubric",
         "version": 1,
-        "scale": Scale(1, 5),
-        "dimensions": tuple(
-            Dimension(name, f"Is {name} kept?", {5: "every part", 3: "one part missing", 1: "no part"})
-            for name in dimensions or ("faithfulness", "completeness")
+        "scale": scale,
+        "dimensions": (
+            *(Dimension(name, f"Is {name} kept?", anchors, allow_na=allow_na) for name in names),
+            *(CheckDimension(name, CheckSpec("regex")) for name in checks),
         ),
         "hash": "0" * 32,
     }

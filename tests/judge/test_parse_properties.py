@@ -13,6 +13,7 @@ from agentanvil.judge import Parsed, ParseFault, Verdict, parse_reply
 from agentanvil.judge.objects import objects
 from agentanvil.prompt import Contract
 from agentanvil.rubric import ReplyFormat
+from tests.fakes.json_values import JSON_VALUES
 from tests.fakes.prompts import contract_of, label_contract, labels, scale_rubric
 
 CONTRACTS: Mapping[str, Contract] = {
@@ -116,11 +117,6 @@ def test_a_joint_verdict_does_not_depend_on_the_order_of_its_keys(
     assert [v.score for v in read.verdicts.values() if isinstance(v, Verdict)] == [one["score"], two["score"]]
 
 
-JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
-    max_leaves=8,
-)
 JSON_OBJECTS = st.dictionaries(st.text(max_size=5), JSON_VALUES, min_size=1, max_size=3)
 
 

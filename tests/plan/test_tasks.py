@@ -8,18 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.plan import CHECKS, JOINT, UNORDERED, CallPlan, Plan, plan_calls, task_id
-from agentanvil.rubric import CheckDimension, CheckSpec, Dimension, Rubric, Scale
+from agentanvil.rubric import Rubric
 from tests.fakes.records import row
+from tests.fakes.records import rubric as make_rubric
 
 IDS = st.lists(st.text(min_size=1), min_size=1, max_size=6, unique=True)
 
 
 def rubric(judged: int, checked: int, calls: str = "joint") -> Rubric:
-    dimensions = (
-        *(Dimension(f"j{n}", "?", {5: "a", 1: "b"}) for n in range(judged)),
-        *(CheckDimension(f"c{n}", CheckSpec("contains")) for n in range(checked)),
-    )
-    return Rubric("r", 1, Scale(1, 5), dimensions, calls=calls)  # type: ignore[arg-type]
+    names = (f"j{n}" for n in range(judged))
+    return make_rubric(*names, checks=[f"c{n}" for n in range(checked)], calls=calls)
 
 
 def test_a_joint_rubric_makes_one_judged_call() -> None:

@@ -12,6 +12,7 @@ from agentanvil.dataset import Row
 from agentanvil.prompt import PROMPT_VERSION, Prompt
 from agentanvil.rubric import Dimension, Exclusion, ReplyFormat, Rubric, Scale, Scope
 from tests.fakes.prompts import prompted
+from tests.fakes.records import rubric as make_rubric
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -36,14 +37,7 @@ SOURCED = Row(0, 1, "r2", "When was it built?", "In 1889.", source=("Built in 18
 
 
 def rubric(*dimensions: Dimension, **changes: object) -> Rubric:
-    values: dict[str, object] = {
-        "id": "golden",
-        "version": 1,
-        "scale": Scale(1, 5),
-        "dimensions": dimensions,
-        "rules": ("A short answer may be best.",),
-    }
-    return Rubric(**{**values, **changes})  # type: ignore[arg-type]
+    return make_rubric(**{"dimensions": dimensions, "rules": ("A short answer may be best.",), **changes})  # type: ignore[arg-type]
 
 
 CASES: dict[str, tuple[Rubric, Row]] = {

@@ -1,0 +1,11 @@
+"""Any JSON value, for property tests of readers."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=12,
+)
