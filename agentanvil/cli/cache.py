@@ -17,6 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agentanvil.cli.options import CacheOption, parse_format
+from agentanvil.cli.output import emit, say, visible
 from agentanvil.cli.summary import console
 from agentanvil.errors import UsageError
 from agentanvil.runner.cache import (
@@ -53,10 +54,9 @@ def stats(
     path = _path(cache)
     found, missing = cache_stats(path), _is_missing(path)
     if output == "json":
-        sys.stdout.buffer.write(orjson.dumps(asdict(found), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-        sys.stdout.buffer.flush()
+        emit(orjson.dumps(asdict(found), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     elif not missing:
-        typer.echo(_held(found), err=True)
+        say(_held(found))
         console().print(_table(found))
 
 
@@ -75,7 +75,7 @@ def prune(
     before = cache_stats(path).entries
     left = prune_cache(path, time.time(), older_than=older_than, max_size=max_size)
     if not _is_missing(path):
-        typer.echo(f"dropped {before - left.entries:,} replies; {_held(left)}", err=True)
+        say(f"dropped {before - left.entries:,} replies; {_held(left)}")
 
 
 @app.command("clear")
@@ -88,9 +88,9 @@ def clear(
     if _is_missing(path):
         return
     if not yes and not _agreed(f"Drop all {cache_stats(path).entries:,} replies in {path}?"):
-        typer.echo("nothing was dropped", err=True)
+        say("nothing was dropped")
         return
-    typer.echo(f"{path}: dropped {cache_clear(path):,} replies", err=True)
+    say(f"{path}: dropped {cache_clear(path):,} replies")
 
 
 @app.command("export")
@@ -99,7 +99,7 @@ def export(
     cache: CacheOption = None,
 ) -> None:
     """Write every reply to FILE, to be imported on another machine."""
-    typer.echo(f"{file}: {cache_export(_path(cache), file):,} replies", err=True)
+    say(f"{file}: {cache_export(_path(cache), file):,} replies")
 
 
 @app.command("import")
@@ -110,7 +110,7 @@ def import_(
     """Add the replies in FILE; those that are known stay as they are."""
     path = _path(cache)
     found = cache_import(path, file)
-    typer.echo(f"{path}: {found.added:,} replies added, {found.known:,} known before", err=True)
+    say(f"{path}: {found.added:,} replies added, {found.known:,} known before")
 
 
 def _path(cache: str | None) -> Path:
@@ -121,7 +121,7 @@ def _is_missing(path: Path) -> bool:
     """Tell whether there is no such file, and say so."""
     missing = not path.exists()
     if missing:
-        typer.echo(f"{path}: there is no cache yet", err=True)
+        say(f"{path}: there is no cache yet")
     return missing
 
 
@@ -148,7 +148,9 @@ def _table(found: CacheStats) -> Table:
     table.add_column("replies", header_style="dim", justify="right")
     table.add_column("size", header_style="dim", justify="right")
     for group in found.groups:
-        table.add_row(Text(group.judge), Text(group.model), f"{group.entries:,}", decimal(group.bytes))
+        table.add_row(
+            Text(visible(group.judge)), Text(visible(group.model)), f"{group.entries:,}", decimal(group.bytes)
+        )
     return table
 
 

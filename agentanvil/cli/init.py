@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from agentanvil.cli.options import JudgeOption
+from agentanvil.cli.output import say
 from agentanvil.runner.init import init
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -25,12 +26,11 @@ def command(
     """Write a starter rubric, ten rows with grades, anvil.yaml and a CI step into DIR."""
     started = init(folder, judge=judge, force=force)
     place = "" if folder == Path() else f"  cd {shlex.quote(str(folder))}\n"
-    typer.echo(
+    say(
         f"wrote {', '.join(started.files)}\n"
         f"next:\n{place}"
         f"  anvil lint rubric.yaml     does the contract hold?\n"
         f"  anvil judge                what can {started.judge} do?\n"
         f"  anvil grade data.jsonl     grade the rows, and compare with their labels\n"
-        "then put in your own rows and dimensions; ci-anvil.sh is a step for your CI",
-        err=True,
+        "then put in your own rows and dimensions; ci-anvil.sh is a step for your CI"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -21,6 +20,7 @@ from agentanvil.cli.options import (
     TimeoutOption,
     parse_format,
 )
+from agentanvil.cli.output import emit, say, visible
 from agentanvil.cli.progress import Progress
 from agentanvil.cli.summary import console
 from agentanvil.runner.config import judge_settings, load_config
@@ -61,12 +61,11 @@ def command(
     progress = Progress(quiet=output == "json")
     report = inspect_judge(judge_settings(flags, load_config()), Surroundings(os.environ), progress)
     if output == "json":
-        sys.stdout.buffer.write(orjson.dumps(as_dict(report), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
-        sys.stdout.buffer.flush()
+        emit(orjson.dumps(as_dict(report), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     else:
         console().print(_table(report))
     if report.problem is not None:
-        typer.echo(f"error: {report.problem}", err=True)
+        say(f"error: {report.problem}")
     raise typer.Exit(int(judge_exit(report)))
 
 
@@ -76,7 +75,7 @@ def _table(report: JudgeReport) -> Table:
     table.add_column(overflow="fold")
     lines = _live_lines(report) if report.replies is None else iter((("replies", f"{report.replies:,} recorded"),))
     for name, value in (("judge", report.judge), *lines):
-        table.add_row(name, Text(value))
+        table.add_row(name, Text(visible(value)))
     return table
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated, Any
 
 import orjson
 import typer
 
 from agentanvil.cli.options import parse_format
+from agentanvil.cli.output import emit
 from agentanvil.runner.lint import LintResult, lint, lint_exit
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -24,8 +24,7 @@ def command(
     output = parse_format(format_, ("text", "json"))
     results = lint(rubrics)
     if output == "json":
-        sys.stdout.buffer.write(orjson.dumps([_as_json(r) for r in results], option=orjson.OPT_INDENT_2) + b"\n")
-        sys.stdout.buffer.flush()
+        emit(orjson.dumps([_as_json(r) for r in results], option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     else:
         for result in results:
             _print(result)

@@ -7,6 +7,7 @@ import platform
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 from agentanvil import __version__
@@ -19,13 +20,11 @@ _INTERRUPTED = 130
 _USAGE = 2
 
 
-def main() -> None:
+def main(command: Callable[[], object] = app) -> None:
     """Run `anvil` and exit. No traceback reaches the user; our own bugs leave a report file."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    _mend_streams()
     try:
-        app()
+        command()
     except AnvilError as error:
         say(f"error: {error}")
         sys.exit(_USAGE)
@@ -44,6 +43,16 @@ def main() -> None:
             f"  A report was written to {report}; it holds a traceback and versions, none of your data."
         )
         sys.exit(_INTERNAL)
+
+
+def _mend_streams() -> None:
+    """Give a process whose standard streams were closed some that lead nowhere, and let no character fail."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - as long as the process
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
 
 
 def _write_report(error: Exception) -> Path:

@@ -21,6 +21,7 @@ from agentanvil.cli.options import (
     TemperatureOption,
     parse_format,
 )
+from agentanvil.cli.output import emit, say
 from agentanvil.cli.progress import Progress
 from agentanvil.runner.config import judge_settings, load_config
 from agentanvil.runner.job import Surroundings
@@ -70,21 +71,20 @@ def command(
     )
     shown = show(settings, Surroundings(os.environ, sys.stdin.buffer), Progress(quiet=False))
     if shown is None:
-        typer.echo("code decides every dimension of this rubric: no judge is asked, nothing would be sent", err=True)
+        say("code decides every dimension of this rubric: no judge is asked, nothing would be sent")
         return
     _explain(shown)
-    sys.stdout.buffer.write(_body(shown) if output == "body" else _text(shown))
-    sys.stdout.buffer.flush()
+    emit(_body(shown) if output == "body" else _text(shown))
 
 
 def _explain(shown: ShownRequest) -> None:
     cost = "unknown (give prices in anvil.yaml)" if shown.cost_usd is None else f"${shown.cost_usd:.6f}"
-    typer.echo(f"task {shown.task}", err=True)
-    typer.echo(f"POST {shown.url}", err=True)
-    typer.echo(f"headers {', '.join(shown.headers)}", err=True)
-    typer.echo(f"about {shown.input_tokens:,} tokens in, {shown.output_tokens:,} out; cost {cost}", err=True)
+    say(f"task {shown.task}")
+    say(f"POST {shown.url}")
+    say(f"headers {', '.join(shown.headers)}")
+    say(f"about {shown.input_tokens:,} tokens in, {shown.output_tokens:,} out; cost {cost}")
     for note in shown.notes:
-        typer.echo(f"note: {note}", err=True)
+        say(f"note: {note}")
 
 
 def _body(shown: ShownRequest) -> bytes:
