@@ -137,13 +137,17 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, object]) -> None:
-    """Replace the manifest in one step, so that a reader never sees half of it."""
-    file = AtomicText(folder / MANIFEST)
+    """Replace the manifest in one step, so that a reader never sees half of it. Raises RunFolderError."""
+    path = folder / MANIFEST
     try:
-        file.write(orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
-        file.commit()
-    finally:
-        file.discard()
+        file = AtomicText(path)
+        try:
+            file.write(orjson.dumps(manifest, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())
+            file.commit()
+        finally:
+            file.discard()
+    except OSError as error:
+        raise RunFolderError(f"cannot be written: {error.strerror or error}", where=Where(str(path))) from error
 
 
 def refuse_other_run(folder: Path, manifest: Mapping[str, Any], identity: Identity) -> None:
