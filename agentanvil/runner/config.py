@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from agentanvil.client.prices import PriceTable
 from agentanvil.errors import ConfigError, RubricError, UsageError, Where
 from agentanvil.rubric.yaml_text import YamlText, read_yaml
-from agentanvil.runner.settings import GradeSettings, JudgeSettings
+from agentanvil.runner.settings import LOCAL_DEFAULTS, GradeSettings, JudgeSettings
 
 CONFIG_FILE = "anvil.yaml"
 
@@ -107,7 +107,10 @@ def _config_error(error: ValidationError, document: YamlText) -> ConfigError:
 def judge_settings(flags: Mapping[str, Any], config: Config) -> JudgeSettings:
     """Merge flags (None = not given) over the file over the defaults. Raises UsageError or ConfigError."""
     names = {f.name for f in fields(JudgeSettings)} - {"prices"}
-    return replace(JudgeSettings(), **_chosen(names, flags, config), prices=config.prices)
+    chosen = _chosen(names, flags, config)
+    if str(chosen.get("judge", "")).partition(":")[0] == "local":
+        chosen = {**LOCAL_DEFAULTS, **chosen}
+    return replace(JudgeSettings(), **chosen, prices=config.prices)
 
 
 def grade_settings(data: str, flags: Mapping[str, Any], config: Config) -> GradeSettings:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from agentanvil.client.prices import PriceTable
 from agentanvil.errors import UsageError
@@ -15,6 +16,8 @@ DEFAULT_TIMEOUT_S = 120.0
 DEFAULT_ATTEMPTS = 8
 DEFAULT_SEED = 0
 DEFAULT_MAX_TOKENS = 2000
+LOCAL_DEFAULTS: Mapping[str, Any] = {"concurrency": 4, "timeout": 600.0}
+"""What a model on this machine's processors needs instead: each call in flight is a slot of the server."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from agentanvil.client.cache_store import CacheStore
 from agentanvil.client.cached import CachedClient
 from agentanvil.client.chat_completions import ChatCompletions
 from agentanvil.client.limited import LimitedClient, LimitSettings
+from agentanvil.client.local import LocalCompletions
 from agentanvil.client.prices import PriceTable
 from agentanvil.client.provider import Endpoint, ProviderClient
 from agentanvil.client.proxies import find_proxy, proxy_secrets
@@ -25,11 +26,12 @@ from agentanvil.client.recorded import RecordedClient
 from agentanvil.client.retrying import RetryingClient, RetryPolicy
 from agentanvil.client.secret import Secret
 from agentanvil.client.spec import JudgeSpec, find_key
-from agentanvil.client.transport import HttpTransport
+from agentanvil.client.transport import HttpTransport, Transport
 from agentanvil.errors import JudgeSetupError
 from agentanvil.plan import task_id
 from agentanvil.runner.events import Listener
 from agentanvil.runner.job import Surroundings
+from agentanvil.runner.local_judge import local_transport, model_label
 from agentanvil.runner.settings import JudgeSettings
 
 CACHE_OFF = "off"
@@ -106,6 +108,8 @@ class LiveStack:
 
 def wire_of(spec: JudgeSpec) -> tuple[Adapter, Endpoint]:
     """Return how a judge is spoken to, and where. Raises JudgeSetupError for one that has no endpoint."""
+    if spec.provider == "local":
+        return LocalCompletions(), Endpoint("local", model_label(spec.model))
     if spec.base_url is None:
         raise JudgeSetupError(f"the judge {spec} has no endpoint")
     return ChatCompletions(), Endpoint(spec.base_url, spec.model, Shape(cap_field=spec.rules.cap_field))
@@ -135,9 +139,14 @@ async def open_stack(
         finally:
             await replay.close()
         return
-    way = _find_way(spec, settings, around, adapter)
+    way = (
+        _Way(*wire_of(spec), None, None, local_transport(spec.model, settings, around.environ, listener))
+        if spec.provider == "local"
+        else _find_way(spec, settings, around, adapter)
+    )
     budget = Budget(BudgetSettings(settings.max_calls, settings.max_cost), price_table(spec, settings), spec.model)
-    await reach(way.endpoint.base_url, proxy=way.proxy)
+    if spec.base_url is not None:
+        await reach(spec.base_url, proxy=way.proxy)
     store = open_store(settings, around.environ, listener)
     stack = _live(spec, settings, way, budget, store)
     try:
@@ -167,7 +176,7 @@ class _Way:
     endpoint: Endpoint
     key: Secret | None
     proxy: str | None
-    transport: HttpTransport
+    transport: Transport
 
 
 def _find_way(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, adapter: Adapter | None) -> _Way:

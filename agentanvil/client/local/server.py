@@ -1,0 +1,171 @@
+"""A llama.cpp server of our own: started on a free loopback port, waited for, and never left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+import httpx
+
+from agentanvil.client.local.binary import ServerBinary
+from agentanvil.errors import JudgeSetupError
+
+CONTEXT_PER_SLOT = 4096
+HEALTH_S = 180.0
+_POLL_S = 0.1
+_STOP_S = 5.0
+_LAST_LINES = 5
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """What to serve. `slots` calls are worked on at once, each with `context` tokens for prompt and reply."""
+
+    model: Path
+    slots: int
+    context: int = CONTEXT_PER_SLOT
+    health_s: float = HEALTH_S
+
+
+class LocalServer:
+    """An async context: the server runs while it lasts. `waited` is told the seconds until it is healthy.
+
+    The server ends with the context, with the interpreter (`atexit`), and on Linux with the process however
+    that dies: the kernel sends it SIGTERM when its parent is gone.
+    """
+
+    def __init__(
+        self,
+        binary: ServerBinary,
+        settings: ServerSettings,
+        environ: Mapping[str, str],
+        waited: Callable[[float], None] = lambda _: None,
+    ) -> None:
+        self._binary = binary
+        self._settings = settings
+        self._environ = environ
+        self._waited = waited
+        self._process: subprocess.Popen[bytes] | None = None
+        self._log: IO[bytes] | None = None
+        self.base_url = ""
+
+    async def __aenter__(self) -> Self:
+        """Start it and wait until it is healthy. Raises JudgeSetupError with its last words where it is not."""
+        port = _free_port()
+        self.base_url = f"http://127.0.0.1:{port}/v1"
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the server does
+        atexit.register(self._kill)
+        try:
+            self._process = self._start(port)
+            await self._healthy(f"http://127.0.0.1:{port}/health")
+        except BaseException:
+            self._stop()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await asyncio.to_thread(self._stop)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process is not None and self._process.poll() is None
+
+    def last_words(self) -> str:
+        """Return how the server ended, with the end of what it logged."""
+        code = self._process.poll() if self._process is not None else None
+        if code == -signal.SIGILL:
+            return (
+                "it used a processor instruction that this machine does not have: this build of llama-server does not "
+                "run this model here; put another build on PATH, or use another model"
+            )
+        lines = self._logged().splitlines()[-_LAST_LINES:]
+        how = "it is still running" if code is None else f"it ended with {code}"
+        return f"{how}; its last lines: {' | '.join(line.strip() for line in lines)}" if lines else how
+
+    def _start(self, port: int) -> subprocess.Popen[bytes]:
+        settings = self._settings
+        command = [str(self._binary.path), "--model", str(settings.model), "--host", "127.0.0.1", "--port", str(port)]
+        command += ["--parallel", str(settings.slots), "--ctx-size", str(settings.slots * settings.context)]
+        try:
+            return subprocess.Popen(  # noqa: S603 - the server that the user chose
+                [*command, *FLAGS],
+                env=self._binary.environment(self._environ),
+                stdin=subprocess.DEVNULL,
+                stdout=self._log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # Ctrl-C is ours to handle: calls in flight finish first
+                preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - one prctl call
+            )
+        except OSError as error:
+            raise JudgeSetupError(f"{self._binary.path} cannot be started: {error.strerror or error}") from error
+
+    async def _healthy(self, url: str) -> None:
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        async with httpx.AsyncClient(trust_env=False) as client:
+            while (seconds := loop.time() - started) < self._settings.health_s:
+                if not self.alive:
+                    raise JudgeSetupError(f"llama-server did not start: {self.last_words()}")
+                with contextlib.suppress(httpx.HTTPError):
+                    if (await client.get(url, timeout=2.0)).status_code == httpx.codes.OK:
+                        return
+                self._waited(seconds)
+                await asyncio.sleep(_POLL_S)
+        raise JudgeSetupError(f"llama-server is not ready after {self._settings.health_s:g} s: {self.last_words()}")
+
+    def _stop(self) -> None:
+        process = self._process
+        if process is not None and process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(_STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        atexit.unregister(self._kill)
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    def _kill(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.kill()
+
+    def _logged(self) -> str:
+        if self._log is None:
+            return ""
+        self._log.seek(0)
+        return self._log.read().decode("utf-8", "replace")
+
+
+FLAGS: tuple[str, ...] = ("--no-webui",)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() == 1:  # the parent was gone before the request took effect
+        os._exit(1)
