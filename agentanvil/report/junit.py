@@ -1,6 +1,7 @@
 """`junit.xml`: one test case per item, in strict XML 1.0 whatever the judge wrote.
 
-A failed gate is a failure, a missing verdict an error, an item to which nothing applies is skipped.
+A failed gate is a failure; a verdict whose absence leaves the overall or the gate open is an error; an item to which
+nothing applies is skipped.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class JUnitXml:
     def __init__(self, file: AtomicText, frame: Frame) -> None:
         self._file = file
         self._suite = xml_attribute(frame.rubric_id)
+        self._gated = bool(frame.gated)
         self._counts = dict.fromkeys(_COUNTS, 0)
         file.write(self._head(self._counts))
 
@@ -61,14 +63,15 @@ class JUnitXml:
             message = "; ".join(shortfall.text for shortfall in result.shortfalls)
             return f'<failure type="gate" message={xml_attribute(message)}>{xml_text(_details(result))}</failure>'
         gap = result.gap
-        if gap is not None and result.state not in {"scored", "not_applicable"}:
+        undecided = self._gated and result.passed is None
+        if gap is not None and (undecided or result.state not in {"scored", "not_applicable"}):
             self._counts["errors"] += 1
             message = f"{gap.dimension}: {gap.state}: {gap.code}"
             return (
                 f"<error type={xml_attribute(gap.code)} message={xml_attribute(message)}>"
                 f"{xml_text(gap.message)}</error>"
             )
-        if result.state == "not_applicable":
+        if undecided or result.state == "not_applicable":
             self._counts["skipped"] += 1
             return '<skipped message="not applicable"/>'
         return None

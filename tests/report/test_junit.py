@@ -61,6 +61,19 @@ def test_counts_and_kinds(tmp_path: Path) -> None:
     assert (error.get("message"), error.text) == ("a: judge_error: timeout", "no answer within 120 s")
 
 
+def test_a_gate_that_cannot_be_decided_is_an_error_though_the_overall_has_its_number(tmp_path: Path) -> None:
+    of = rubric("a", "b", weights={"a": 1}, gate={"b": 3})
+    shape = plan(of)
+    results, summary = grade(of, [item(shape, 0, {"a": 5, "b": None}), item(shape, 1, {"a": 5, "b": NA})])
+    assert [(result.state, result.passed) for result in results] == [("scored", None)] * 2
+    with ReportWriters(tmp_path, Frame.of(of, shape)) as writers:
+        for result in results:
+            writers.add(result)
+        writers.finish(summary)
+    cases = ElementTree.parse(tmp_path / "junit.xml").getroot().iter("testcase")
+    assert [[child.tag for child in case] for case in cases] == [["error"], ["skipped"]]
+
+
 @pytest.mark.parametrize("text", NASTY)
 def test_strict_xml_whatever_the_judge_wrote(tmp_path: Path, text: str) -> None:
     of = rubric("a", gate={"a": 4})
