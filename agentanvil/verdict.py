@@ -9,6 +9,9 @@ from typing import ClassVar, Literal
 State = Literal["scored", "not_applicable", "judge_error", "input_error", "not_run"]
 STATES: tuple[State, ...] = ("scored", "not_applicable", "judge_error", "input_error", "not_run")
 
+NO_EVIDENCE = "no_evidence"
+"""The flag on a verdict that came without the evidence that the rubric asks for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scored:

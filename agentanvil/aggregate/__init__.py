@@ -1,7 +1,7 @@
 """Outcomes (+ labels) → one result per item and one summary of the run, streaming."""
 
 from agentanvil.aggregate.examples import lowest_dimension
-from agentanvil.aggregate.frame import OVERALL, Frame, FrameDimension
+from agentanvil.aggregate.frame import Frame, FrameDimension
 from agentanvil.aggregate.item import DimensionResult, Gap, ItemOutcomes, ItemResult, Shortfall
 from agentanvil.aggregate.reduce import reduce_item
 from agentanvil.aggregate.spread import Spread
@@ -22,6 +22,7 @@ from agentanvil.aggregate.summary import (
     WorstItem,
 )
 from agentanvil.plan import UNORDERED
+from agentanvil.rubric import OVERALL
 
 __all__ = [
     "OVERALL",

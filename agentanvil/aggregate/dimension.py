@@ -12,9 +12,8 @@ from agentanvil.aggregate.scores import ScoreTally
 from agentanvil.aggregate.spread import Straddled
 from agentanvil.aggregate.summary import DimensionSummary, Straddle
 from agentanvil.stats import Estimate, Interval, wilson_interval
-from agentanvil.verdict import STATES, NotApplicable, Scored, State
+from agentanvil.verdict import NO_EVIDENCE, STATES, NotApplicable, Scored, State
 
-NO_EVIDENCE = "no_evidence"
 _EXAMPLES = 2
 
 

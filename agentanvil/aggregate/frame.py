@@ -9,11 +9,10 @@ from fractions import Fraction
 from typing import Literal
 
 from agentanvil.plan import Plan
-from agentanvil.rubric import Dimension, Overall, Rubric, Scale
+from agentanvil.rubric import OVERALL, Dimension, Overall, Rubric, Scale
 
 Kind = Literal["judged", "check"]
 Rule = Literal["min", "weighted"]
-OVERALL = "overall"
 Gated = tuple[str, int | None, float]
 """A threshold: its name, the place of its dimension (None for the overall), and the least value that passes."""
 

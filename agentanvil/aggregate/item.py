@@ -64,14 +64,6 @@ class DimensionResult:
         """The item's score: the mean over the repeats that scored."""
         return None if self.spread is None else self.spread.mean
 
-    @property
-    def states(self) -> dict[State, int]:
-        """How many repeats ended in each state that occurs."""
-        counts: dict[State, int] = {}
-        for cell in self.cells:
-            counts[cell.state] = counts.get(cell.state, 0) + 1
-        return counts
-
 
 @dataclass(frozen=True, slots=True)
 class ItemResult:

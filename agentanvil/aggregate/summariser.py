@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from agentanvil.aggregate.agreement import AgreementTally, comparable_overalls
 from agentanvil.aggregate.dimension import DimensionTally
 from agentanvil.aggregate.examples import Examples
-from agentanvil.aggregate.frame import OVERALL, Frame
+from agentanvil.aggregate.frame import Frame
 from agentanvil.aggregate.gate import GateTally
 from agentanvil.aggregate.item import ItemOutcomes, ItemResult
 from agentanvil.aggregate.reduce import reduce_item
@@ -16,7 +16,7 @@ from agentanvil.aggregate.scores import ScoreTally
 from agentanvil.aggregate.summary import FORMAT, Coverage, DimensionSummary, OverallSummary, Summary
 from agentanvil.aggregate.usage import UsageTally
 from agentanvil.plan import Plan
-from agentanvil.rubric import Rubric
+from agentanvil.rubric import OVERALL, Rubric
 from agentanvil.verdict import STATES, State
 
 

@@ -1,5 +1,5 @@
 """What code can decide: deterministic checks, each a function of one row."""
 
-from agentanvil.checks.runner import CHECKS, CheckRunner, run_checks
+from agentanvil.checks.runner import CHECKS, CheckRunner
 
-__all__ = ["CHECKS", "CheckRunner", "run_checks"]
+__all__ = ["CHECKS", "CheckRunner"]

@@ -66,11 +66,6 @@ class CheckRunner:
         return Scored(self._pass if finding.passed else self._fail, reason=finding.reason)
 
 
-def run_checks(task: Task, rubric: Rubric) -> Outcome:
-    """Return the outcome of one check call; a run of many rows prepares a CheckRunner once instead."""
-    return CheckRunner(rubric).run(task)
-
-
 def _prepare(dimension: CheckDimension, file: str | None) -> _Prepared:
     spec = dimension.check
     where = Where(file, dimension.line, f"{dimension.id}.check")

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from agentanvil.dataset.faults import listed
-from agentanvil.dataset.fields import OBJECT_FIELDS
+from agentanvil.dataset.fieldmap import OBJECT_FIELDS
 from agentanvil.dataset.lines import Record, Tally
 from agentanvil.errors import DatasetError, Where, quoted
 from agentanvil.strict_json import JsonValue

@@ -12,8 +12,11 @@ from agentanvil.errors import UsageError, quoted
 from agentanvil.hashing import digest, well_formed
 from agentanvil.strict_json import JsonValue
 
-TARGETS = ("id", "request", "response", "source", "model", "labels", "meta", "expected")
-_OPEN_TARGETS = ("labels", "meta")
+OWN_FIELDS = ("id", "request", "response", "source", "model", "labels", "meta")
+TARGETS = (*OWN_FIELDS, "expected")
+
+# These two hold values by name: `labels.NAME` can be mapped, and be a column where a format has no objects.
+OBJECT_FIELDS = ("labels", "meta")
 _WORD = re.compile(r"(?!\d+\Z)\w+")
 _INDEX = re.compile(r"-?[0-9]{1,9}")
 
@@ -173,7 +176,7 @@ def _read_until(text: str, at: int, stop: str, place: str) -> tuple[str, int]:
 
 def _check_target(target: str, entry: str) -> None:
     head, dot, name = target.partition(".")
-    if target in TARGETS or (head in _OPEN_TARGETS and dot and name.strip()):
+    if target in TARGETS or (head in OBJECT_FIELDS and dot and name.strip()):
         return
     close = get_close_matches(target, TARGETS, n=1)
     raise UsageError(

@@ -9,13 +9,8 @@ from functools import lru_cache
 from itertools import takewhile
 
 from agentanvil.dataset.faults import FieldError, listed
-from agentanvil.dataset.fieldmap import spell_key
+from agentanvil.dataset.fieldmap import OBJECT_FIELDS, OWN_FIELDS, spell_key
 from agentanvil.errors import quoted
-
-OWN_FIELDS = ("id", "request", "response", "source", "model", "labels", "meta")
-
-# These two may be written as columns, `labels.NAME`, where a format has no objects.
-OBJECT_FIELDS = ("labels", "meta")
 
 # Names under which datasets keep the answer that the judge must not see. They stay readable for checks.
 HIDDEN_FIELDS = frozenset(

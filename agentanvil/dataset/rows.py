@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agentanvil.dataset.faults import FieldError
-from agentanvil.dataset.fieldmap import FieldMap, FieldPath, PathAbsentError
-from agentanvil.dataset.fields import HIDDEN_FIELDS, OWN_FIELDS, missing, misspelt, near_miss
+from agentanvil.dataset.fieldmap import OWN_FIELDS, FieldMap, FieldPath, PathAbsentError
+from agentanvil.dataset.fields import HIDDEN_FIELDS, missing, misspelt, near_miss
 from agentanvil.dataset.lines import Record
 from agentanvil.dataset.records import Row
 from agentanvil.dataset.values import read_id, read_model, read_object, read_scores, read_source, read_text

@@ -32,7 +32,6 @@ class JournalWriter:
         """Open for appending and cut a half-written last line. Whose journal it is, `read_index` has checked."""
         self.path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
-        self.written = 0
         try:
             if _cut_tail(self._file) == 0:
                 self._write({"journal": FORMAT, "run": fingerprint})
@@ -43,7 +42,6 @@ class JournalWriter:
     def append(self, outcome: Outcome) -> None:
         """Hand one line to the operating system before returning. Raises RunFolderError where the disk refuses it."""
         self._write(encode(outcome))
-        self.written += 1
 
     def _write(self, line: dict[str, object]) -> None:
         data = memoryview(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE))

@@ -6,9 +6,7 @@ from agentanvil.hashing import well_formed
 from agentanvil.judge.evidence import JudgedText, is_blank
 from agentanvil.judge.verdicts import ParseFault, Verdict
 from agentanvil.prompt import Contract, ContractDimension
-from agentanvil.verdict import Cell, JudgeError, NotApplicable, Scored
-
-NO_EVIDENCE = "no_evidence"
+from agentanvil.verdict import NO_EVIDENCE, Cell, JudgeError, NotApplicable, Scored
 
 
 def to_cell(verdict: Verdict | ParseFault, dimension: ContractDimension, contract: Contract, text: JudgedText) -> Cell:

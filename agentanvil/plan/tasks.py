@@ -47,10 +47,6 @@ class Plan:
     def tasks_per_row(self) -> int:
         return sum(self.repeats if call.judged else 1 for call in self.calls)
 
-    @property
-    def judge_calls_per_row(self) -> int:
-        return sum(self.repeats for call in self.calls if call.judged)
-
     def tasks(self, rows: Iterable[Row]) -> Iterator[Task]:
         """Yield the tasks of each row together, checks first, then repeat by repeat."""
         slots = self.slots()

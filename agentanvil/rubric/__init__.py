@@ -6,6 +6,7 @@ from agentanvil.rubric.lint import lint_rubric
 from agentanvil.rubric.load import load_rubric, parse_rubric
 from agentanvil.rubric.meaning import rubric_hash
 from agentanvil.rubric.model import (
+    OVERALL,
     CheckDimension,
     CheckSpec,
     Dimension,
@@ -21,6 +22,7 @@ from agentanvil.rubric.patterns import REGEX_FLAGS, PatternFaultError, compile_p
 
 __all__ = [
     "CODES",
+    "OVERALL",
     "REGEX_FLAGS",
     "SEVERITIES",
     "CheckDimension",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentanvil.rubric.model import (
+    OVERALL,
     CheckDimension,
     CheckSpec,
     Dimension,
@@ -23,7 +24,6 @@ from agentanvil.rubric.yaml_text import YamlPath, YamlText
 VERSION = 1
 MAX_SCORES = 101
 MAX_WEIGHT = 1_000_000
-OVERALL = "overall"
 # Names that a report, the journal or a task id gives to something else.
 RESERVED = frozenset({OVERALL, "id", "state", "pass", "winner", "preference", "joint", "checks"})
 COLUMN_SUFFIXES = ("_sd", "_n", "_state")

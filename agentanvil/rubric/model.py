@@ -9,6 +9,9 @@ from typing import Literal
 EvidenceMode = Literal["quoted", "pinpoint", "none"]
 CallMode = Literal["joint", "split"]
 
+OVERALL = "overall"
+"""The name under which the overall is gated and reported; no dimension may have it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:

@@ -4,7 +4,7 @@ from typing import get_args
 
 import pytest
 
-from agentanvil.checks import CHECKS, CheckRunner, run_checks
+from agentanvil.checks import CHECKS, CheckRunner
 from agentanvil.errors import RubricError
 from agentanvil.plan import Plan, Task, plan_calls
 from agentanvil.rubric import CheckDimension, CheckSpec, Rubric, Scale
@@ -36,7 +36,7 @@ def test_an_outcome_has_one_cell_per_dimension_and_no_exchange() -> None:
         CheckSpec("regex", on="meta.ticket", params={"pattern": "^#"}),
     )
     (task,) = tasks(checks, row(3, labels={"c0": (5.0,)}, flags=("surrogates_replaced",)))
-    outcome = run_checks(task, checks)
+    outcome = CheckRunner(checks).run(task)
     assert outcome == Outcome(
         task_id="item-3/checks/0",
         row=3,
@@ -80,7 +80,7 @@ def test_the_expected_answer_can_be_checked_by_code() -> None:
         CheckSpec("equals_field", params={"field": "gold"}), CheckSpec("equals_field", params={"field": "expected"})
     )
     (task,) = tasks(checks, row(response="42", expected="42", extra={"gold": "42"}))
-    assert [cell.state for cell in run_checks(task, checks).cells.values()] == ["scored", "scored"]
+    assert [cell.state for cell in CheckRunner(checks).run(task).cells.values()] == ["scored", "scored"]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentanvil.dataset.fields import HIDDEN_FIELDS, OWN_FIELDS, missing, near_miss
+from agentanvil.dataset.fieldmap import OWN_FIELDS
+from agentanvil.dataset.fields import HIDDEN_FIELDS, missing, near_miss
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,6 @@ def test_counts_are_those_of_the_tasks() -> None:
         plan = Plan(plan_calls(rubric(judged, checked, calls)), repeats, "j")
         tasks = list(plan.tasks([row()]))
         assert plan.tasks_per_row == len(tasks) == len(plan.slots())
-        assert plan.judge_calls_per_row == sum(task.call.judged for task in tasks)
 
 
 def test_rows_are_taken_one_at_a_time() -> None:
