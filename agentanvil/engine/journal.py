@@ -24,6 +24,9 @@ from agentanvil.verdict import JudgeError, Outcome
 
 FORMAT = 1
 
+# What reading a line raises that is no outcome as `codec` writes it.
+_DAMAGE = (ValueError, KeyError, TypeError, AttributeError)
+
 
 class JournalWriter:
     """Appends outcomes to a journal whose first line names the run it belongs to."""
@@ -172,12 +175,16 @@ def _check_header(path: Path, line: bytes, fingerprint: str) -> None:
 def _place(index: JournalIndex, path: Path, number: int, line: bytes, offset: int) -> None:
     try:
         index.place(orjson.loads(line), offset)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RunFolderError(
-            f"damaged line ({type(error).__name__}: {error})",
-            where=Where(str(path), number),
-            hint="Delete this line: its task will be asked again, nothing else is lost.",
-        ) from error
+    except _DAMAGE as error:
+        raise _damaged(path, number, error) from error
+
+
+def _damaged(path: Path, number: int, error: Exception) -> RunFolderError:
+    return RunFolderError(
+        f"damaged line ({type(error).__name__}: {error})",
+        where=Where(str(path), number),
+        hint="Delete this line: its task will be asked again, nothing else is lost.",
+    )
 
 
 class JournalReader:
@@ -189,14 +196,21 @@ class JournalReader:
         self._file: BinaryIO | None = path.open("rb") if path.exists() else None
 
     def row(self, row: int) -> list[Outcome]:
-        """Return the latest outcome of each task of a row that has one, in slot order."""
+        """Return the latest outcome of each task of a row that has one, in slot order.
+
+        Raises RunFolderError for a line that indexing, which reads little of it, did not see to be damaged.
+        """
         file = self._file
         if file is None:
             return []
         outcomes = []
         for offset in self._index.row_offsets(row):
             file.seek(offset)
-            outcomes.append(decode(orjson.loads(file.readline())))
+            try:
+                outcomes.append(decode(orjson.loads(file.readline())))
+            except _DAMAGE as error:
+                file.seek(0)
+                raise _damaged(self._path, file.read(offset).count(b"\n") + 1, error) from error
         return outcomes
 
     def close(self) -> None:

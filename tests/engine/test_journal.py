@@ -89,6 +89,19 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path: Path) -> None:
         index_of(path)
 
 
+def test_a_line_whose_damage_shows_only_when_it_is_read_whole_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    write(path, outcome(0), outcome(1))
+    head, first, second, _ = path.read_bytes().split(b"\n")
+    damaged = second.replace(b'"exchanges":[{', b'"exchanges":[{"unheard_of":1,')
+    path.write_bytes(b"\n".join([head, first, damaged, b""]))
+    reader = JournalReader(path, index_of(path))
+    assert len(reader.row(0)) == 1
+    with pytest.raises(RunFolderError, match=r"journal\.jsonl:3: damaged line"):
+        reader.row(1)
+    reader.close()
+
+
 @pytest.mark.parametrize(
     ("first", "message"),
     [(b'{"journal":1,"run":"another"}\n', "another run"), (b"hello\n", "not a journal"), (b"[]\n", "not a journal")],
