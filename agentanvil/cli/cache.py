@@ -131,7 +131,7 @@ def _agreed(question: str) -> bool:
         raise UsageError("nobody is there to be asked", hint="Say --yes to clear the cache without a question.")
     try:
         return typer.confirm(question, err=True)
-    except typer.Abort:  # Ctrl-C; the exit code of an interruption is not that of a failed gate
+    except typer.Abort:  # Ctrl-C or Ctrl-D; the exit code of an interruption is not that of a failed gate
         raise typer.Exit(int(Exit.INTERRUPTED)) from None
 
 
