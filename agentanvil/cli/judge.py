@@ -84,7 +84,8 @@ def _live_lines(report: JudgeReport) -> Iterator[tuple[str, str]]:
     if report.url is not None:
         yield "address", report.url
     yield "answers as", report.model or "(does not say)"
-    yield "latency", ", then ".join(f"{seconds:.2f} s" for seconds in report.latencies_s)
+    started = "" if report.url else " (the first with the start of its server)"
+    yield "latency", ", then ".join(f"{seconds:.2f} s" for seconds in report.latencies_s) + started
     yield "structured output", _RUNGS.get(facts.rung or "", "none")
     yield "schema", f"kept in {report.schema_kept} of {calls} replies; verdict read in {report.verdicts} of {calls}"
     yield "refused", ", ".join(facts.dropped) or "nothing that is sent by default"

@@ -7,9 +7,8 @@ from typing import Any
 
 import orjson
 
-from agentanvil.client.adapter import Shape, WireReply
+from agentanvil.client.adapter import Adapter, Shape, WireReply
 from agentanvil.client.base import ChatReply, ChatRequest
-from agentanvil.client.chat_completions import ChatCompletions
 from agentanvil.client.envelope import read_body
 
 ALTERNATIVES = 5
@@ -17,17 +16,17 @@ ALTERNATIVES = 5
 
 
 class LogprobsProbe:
-    """Chat Completions, with `logprobs` added to the body while `asking` is set.
+    """An adapter of Chat Completions, with `logprobs` added to the body while `asking` is set.
 
     `tokens` counts the tokens of the last reply that came with a finite log-probability, `alternatives` the most
     that any of them had. Both are 0 where there were none.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, inner: Adapter) -> None:
         self.asking = False
         self.tokens = 0
         self.alternatives = 0
-        self._inner = ChatCompletions()
+        self._inner = inner
 
     @property
     def api(self) -> str:

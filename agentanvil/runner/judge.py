@@ -11,6 +11,7 @@ import jsonschema
 import orjson
 
 from agentanvil.client import ChatClient, ChatReply, ChatRequest, Usage
+from agentanvil.client.chat_completions import ChatCompletions
 from agentanvil.client.headers import RateHeaders
 from agentanvil.client.prices import Price
 from agentanvil.client.probe import LogprobsProbe
@@ -26,7 +27,7 @@ from agentanvil.runner.exits import Exit
 from agentanvil.runner.job import Surroundings
 from agentanvil.runner.loop import loop_factory
 from agentanvil.runner.settings import JudgeSettings
-from agentanvil.runner.stack import CACHE_OFF, JudgeFacts, JudgeStack, ReplayStack, open_stack, price_table
+from agentanvil.runner.stack import CACHE_OFF, JudgeFacts, JudgeStack, ReplayStack, open_stack, price_table, wire_of
 from agentanvil.runner.wiring import call_settings
 
 Logprobs = Literal["yes", "none_came", "refused", "unknown"]
@@ -108,7 +109,8 @@ def as_dict(report: JudgeReport) -> dict[str, Any]:
 
 
 async def _inspected(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, listener: Listener) -> JudgeReport:
-    probe = LogprobsProbe()
+    # a recording is never spoken to, whatever the adapter
+    probe = LogprobsProbe(ChatCompletions() if spec.provider == "recorded" else wire_of(spec)[0])
     async with open_stack(spec, settings, around, listener, probe) as stack:
         if isinstance(stack, ReplayStack):
             return _recording(spec, len(stack.client))

@@ -86,7 +86,7 @@ def show(settings: ShowSettings, around: Surroundings, listener: Listener) -> Sh
     row = _chosen_row(settings, rubric, around)
     task = Task(task_id(row.id, call.name, settings.repeat), row, call, settings.repeat, str(spec or _UNNAMED))
     request = build_request(task, PromptRenderer(rubric, calls).render(task), call_settings(settings.judge))
-    adapter, endpoint = wire_of(spec if spec is not None and spec.base_url is not None else _UNNAMED)
+    adapter, endpoint = wire_of(_UNNAMED if spec is None or spec.provider == "recorded" else spec)
     known = _remembered(endpoint, settings.judge, around, listener) or endpoint.first
     shape = shape_for(known, request)
     headers, missing = _headers(spec, adapter, settings.judge, around.environ)
@@ -175,7 +175,7 @@ def _about_judge(spec: JudgeSpec | None, task: Task) -> Iterator[str]:
     elif spec.provider == "recorded":
         yield f"recorded replies are looked up as {task.id} and nothing is sent; a live judge would get this"
     elif spec.base_url is None:
-        yield f"{spec} gets its address when anvil starts it; MODEL and BASE_URL stand for its own"
+        yield f"{spec} gets its address when anvil starts it on this machine"
 
 
 def _about_row(settings: ShowSettings, rubric: Rubric, row: Row) -> Iterator[str]:

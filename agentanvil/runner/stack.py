@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -139,16 +139,12 @@ async def open_stack(
         finally:
             await replay.close()
         return
-    way = (
-        _Way(*wire_of(spec), None, None, local_transport(spec.model, settings, around.environ, listener))
-        if spec.provider == "local"
-        else _find_way(spec, settings, around, adapter)
-    )
+    way = _find_way(spec, settings, around, listener)
     budget = Budget(BudgetSettings(settings.max_calls, settings.max_cost), price_table(spec, settings), spec.model)
     if spec.base_url is not None:
         await reach(spec.base_url, proxy=way.proxy)
     store = open_store(settings, around.environ, listener)
-    stack = _live(spec, settings, way, budget, store)
+    stack = _live(spec, settings, replace(way, adapter=adapter or way.adapter), budget, store)
     try:
         yield stack
     finally:
@@ -179,9 +175,10 @@ class _Way:
     transport: Transport
 
 
-def _find_way(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, adapter: Adapter | None) -> _Way:
-    usual, endpoint = wire_of(spec)
-    adapter = adapter or usual
+def _find_way(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, listener: Listener) -> _Way:
+    adapter, endpoint = wire_of(spec)
+    if spec.provider == "local":
+        return _Way(adapter, endpoint, None, None, local_transport(spec.model, settings, around.environ, listener))
     key = find_key(spec, around.environ, settings.api_key_env)
     proxy = find_proxy(endpoint.base_url, around.environ)
     transport = HttpTransport(

@@ -21,7 +21,7 @@ def reply(logprobs: object) -> WireReply:
 
 
 def probed(logprobs: object) -> LogprobsProbe:
-    probe = LogprobsProbe()
+    probe = LogprobsProbe(ChatCompletions())
     probe.asking = True
     assert probe.read(reply(logprobs), Shape()).text == "{}"
     return probe
@@ -32,7 +32,7 @@ def entry(logprob: object, alternatives: object = ()) -> dict[str, Any]:
 
 
 def test_unless_it_asks_it_is_the_plain_adapter() -> None:
-    probe, plain = LogprobsProbe(), ChatCompletions()
+    probe, plain = LogprobsProbe(ChatCompletions()), ChatCompletions()
     assert probe.build("m", REQUEST, Shape()) == plain.build("m", REQUEST, Shape())
     assert (probe.api, probe.path, probe.headers("k")) == (plain.api, plain.path, plain.headers("k"))
     probe.read(reply({"content": [entry(-0.1)]}), Shape())
@@ -40,7 +40,7 @@ def test_unless_it_asks_it_is_the_plain_adapter() -> None:
 
 
 def test_asking_adds_the_two_fields_and_changes_no_other() -> None:
-    probe = LogprobsProbe()
+    probe = LogprobsProbe(ChatCompletions())
     before = json.loads(probe.build("m", REQUEST, Shape()))
     probe.asking = True
     assert json.loads(probe.build("m", REQUEST, Shape())) == before | {"logprobs": True, "top_logprobs": 5}
