@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.command import ROOT, anvil, begun, run_python
+from tests.fakes.command import ROOT, anvil, begun
 from tests.fakes.runs import Runs, rows, verdict
 from tests.fakes.server import Answer, FakeServer, Recorded, answer_json, chat_body, error, unused_port
 from tests.fakes.verdicts import graded
@@ -176,10 +176,3 @@ def test_a_reader_that_goes_away_does_not_change_the_exit_code(tmp_path: Path, s
         said = process.stderr.read()
         assert process.wait(60) == 0
     assert b"Error" not in said
-
-
-def test_the_version_and_the_help_need_neither_pandas_nor_httpx(tmp_path: Path) -> None:
-    code = "import sys; from agentanvil.cli.main import main\ntry: main()\nexcept SystemExit as end: code = end.code"
-    show = "print('LOADED', [m for m in ('pandas', 'httpx', 'aiohttp', 'numpy', 'pydantic') if m in sys.modules], code)"
-    ended = run_python("-c", f"{code}\n{show}", "--help", cwd=tmp_path)
-    assert "LOADED [] 0" in ended.out.decode()

@@ -70,7 +70,7 @@ def test_a_complete_run_needs_no_judge(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("concurrency", [1, 2, 16])
-def test_reports_do_not_depend_on_who_answers_first(tmp_path: Path, concurrency: int) -> None:
+def test_o_c13_reports_do_not_depend_on_who_answers_first(tmp_path: Path, concurrency: int) -> None:
     def answer(request: Recorded) -> Answer:
         number = int(asked_about(request))
         return graded(request, 1 + number % 5).but(delay_s=0.02 * (5 - number))

@@ -104,7 +104,9 @@ def test_no_folder_is_left_where_none_was_asked_for(
     assert listener.ends == 1
 
 
-def test_another_rubric_data_or_judge_under_the_same_folder_is_refused(tmp_path: Path, server: FakeServer) -> None:
+def test_o_c17_c18_another_rubric_data_or_judge_under_the_same_folder_is_refused(
+    tmp_path: Path, server: FakeServer
+) -> None:
     runs = Runs(tmp_path, server)
     runs.grade()
     before = {path.name: path.read_bytes() for path in runs.out.iterdir()}
