@@ -52,7 +52,19 @@ def find_server(search_path: str, package: Callable[[], Path | None] = package_f
     folder = package()
     if folder is not None and (folder / "bin" / COMMAND).is_file():
         path = folder / "bin" / COMMAND
-        if not os.access(path, os.X_OK):  # installers do not all keep the mark that makes a file a program
-            path.chmod(path.stat().st_mode | 0o111)
+        _make_executable(path)
         return ServerBinary(path, path.parent)
     raise JudgeSetupError("`local` needs llama-server (llama.cpp), and there is none here", hint=HOW_TO_GET)
+
+
+def _make_executable(path: Path) -> None:
+    """Set the mark that makes a file a program: installers do not all keep it."""
+    if os.access(path, os.X_OK):
+        return
+    try:
+        path.chmod(path.stat().st_mode | 0o111)
+    except OSError as error:
+        raise JudgeSetupError(
+            f"{path} is not marked as a program, and cannot be: {error.strerror or error}",
+            hint=f"Let its owner run: chmod +x {path}",
+        ) from error
