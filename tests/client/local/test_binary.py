@@ -78,3 +78,9 @@ def test_packaged_libraries_come_before_others(before: dict[str, str], after: st
     packaged = ServerBinary(Path("/opt/bin/llama-server"), Path("/opt/bin"))
     assert packaged.environment({"HOME": "/h", **before}) == {"HOME": "/h", "LD_LIBRARY_PATH": after}
     assert ServerBinary(Path("/usr/bin/llama-server")).environment({"HOME": "/h", **before}) == {"HOME": "/h", **before}
+
+
+def test_a_key_for_another_server_is_not_asked_for_by_this_one() -> None:
+    for binary in (ServerBinary(Path("/usr/bin/llama-server")), ServerBinary(Path("/o/llama-server"), Path("/o"))):
+        assert "LLAMA_API_KEY" not in binary.environment({"LLAMA_API_KEY": "secret", "LLAMA_ARG_THREADS": "2"})
+        assert binary.environment({"LLAMA_ARG_THREADS": "2"})["LLAMA_ARG_THREADS"] == "2"
