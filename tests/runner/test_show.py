@@ -132,6 +132,13 @@ def test_cost_by_hand(tmp_path: Path) -> None:
     assert shown(ShowSettings(str(small_rubric(tmp_path)), JudgeSettings("recorded:replies.jsonl"))).cost_usd == 0
 
 
+def test_the_local_judge_is_shown_without_its_server(tmp_path: Path) -> None:
+    found = shown(ShowSettings(str(small_rubric(tmp_path)), JudgeSettings("local")), PATH="")
+    assert "Qwen" in orjson.loads(found.body)["model"]
+    assert found.cost_usd == 0
+    assert any("when anvil starts it" in note for note in found.notes)
+
+
 def test_a_split_rubric_shows_its_first_call_and_names_the_others(tmp_path: Path) -> None:
     settings = ShowSettings(str(small_rubric(tmp_path, "split")), JudgeSettings())
     found = shown(settings)
