@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,10 @@ from agentanvil.runner.grade import grade
 from agentanvil.runner.job import Surroundings
 from agentanvil.runner.settings import GradeSettings, JudgeSettings
 from agentanvil.runner.show import ShownRequest, ShowSettings, show
-from tests.fakes.server import FakeServer, unused_port
-from tests.fakes.verdicts import CODE_RUBRIC, graded, refusing, small_rubric, write_rows
+from tests.fakes.server import Answer, FakeServer, Recorded, tool_call, unused_port
+from tests.fakes.verdicts import CODE_RUBRIC, graded, refusing, small_rubric, verdict_for, write_rows
 
-ROWS = (
+ROWS: tuple[dict[str, Any], ...] = (
     {"id": "first", "request": "Name the capital.", "response": "It is the city of Paris.", "expected": "Paris-75000"},
     {"id": "zweite/ä", "request": "Grüße?", "response": 'He said "hi"\t\u2028 and \\ left.', "meta": {"a": 1}},
 )
@@ -69,6 +70,20 @@ def test_shows_the_first_request_of_a_run_that_remembers_a_refusal(tmp_path: Pat
     assert "temperature" in orjson.loads(before.body)
     assert any("refused" in note and "temperature" in note for note in after.notes)
     assert not any("refused" in note for note in before.notes)
+
+
+def test_a_remembered_way_to_structure_is_shown_and_told(tmp_path: Path) -> None:
+    def by_tool(request: Recorded) -> Answer:
+        return tool_call(json.dumps(verdict_for(request.json["tools"][0]["function"]["parameters"])))
+
+    rubric, data = small_rubric(tmp_path), write_rows(tmp_path, *ROWS)
+    with FakeServer(refusing("response_format", by_tool)) as server:
+        judge = JudgeSettings(f"compat:m@{server.url}", cache=str(tmp_path / "cache"), concurrency=1)
+        grade(GradeSettings(str(data), str(rubric), judge, limit=1, out=tmp_path / "run"), Surroundings({}), Silent())
+        found = shown(ShowSettings(str(rubric), judge, str(data), id=ROWS[1]["id"]))
+        grade(GradeSettings(str(data), str(rubric), judge, out=tmp_path / "run"), Surroundings({}), Silent())
+    assert found.body == server.requests[-1].body
+    assert any("structured output by tool" in note for note in found.notes)
 
 
 def test_names_the_headers_that_are_sent_and_no_key(tmp_path: Path) -> None:
