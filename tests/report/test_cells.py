@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentanvil.report.cells import MAX_CELL, flag_cell, number_cell, text_cell
+from agentanvil.report.cells import MAX_CELL, cell_text, flag_cell, number_cell, text_cell
 
 NO_SURROGATES = st.text(st.characters(exclude_categories=["Cs"]))
 
@@ -56,7 +56,8 @@ def test_what_a_spreadsheet_would_run_is_neutralised(text: str) -> None:
         "1+1",
         "a=b",
         "(=1)",
-        "'=1",
+        "'tis",
+        "''",
         '"=1"',
         " spaced",
         "naïve",
@@ -75,9 +76,17 @@ def test_other_text_is_left_alone(text: str) -> None:
 def test_a_cell_is_the_text_or_its_neutral_form(text: str) -> None:
     cell = text_cell(text)
     assert cell in (text, "'" + text)
-    assert text_cell(cell) == cell
     assert not cell.lstrip().startswith(("=", "+", "-", "@"))
     assert not cell.startswith(("\t", "\r", "\n"))
+
+
+@given(st.tuples(st.sampled_from(["", "'", "''", "'\u200b", "'=", "'\t"]), NO_SURROGATES).map("".join))
+def test_a_cell_gives_its_text_back(text: str) -> None:
+    assert cell_text(text_cell(text)) == text
+
+
+def test_text_that_looks_neutralised_already_is_told_from_what_was() -> None:
+    assert [text_cell(text) for text in ("=1", "'=1", "''=1")] == ["'=1", "''=1", "'''=1"]
 
 
 @pytest.mark.parametrize(
