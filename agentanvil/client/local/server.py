@@ -26,26 +26,31 @@ from agentanvil.errors import JudgeSetupError
 CONTEXT_PER_SLOT = 4096
 HEALTH_S = 180.0
 _POLL_S = 0.1
-_STOP_S = 5.0
+STOP_S = 5.0
 _LAST_LINES = 5
+_LOG_END = 1 << 14  # bytes in which the last lines are looked for: the log of a long run is long
 _PR_SET_PDEATHSIG = 1
 
 
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
-    """What to serve. `slots` calls are worked on at once, each with `context` tokens for prompt and reply."""
+    """What to serve. `slots` calls are worked on at once, each with `context` tokens for prompt and reply.
+
+    It has `health_s` seconds to get ready, and `stop_s` to end by itself before it is killed.
+    """
 
     model: Path
     slots: int
     context: int = CONTEXT_PER_SLOT
     health_s: float = HEALTH_S
+    stop_s: float = STOP_S
 
 
 class LocalServer:
     """An async context: the server runs while it lasts. `waited` is told the seconds until it is healthy.
 
     The server ends with the context, with the interpreter (`atexit`), and on Linux with the process however
-    that dies: the kernel sends it SIGTERM when its parent is gone.
+    that dies: the kernel kills it when the thread that started it is gone, so that thread must be one that lasts.
     """
 
     def __init__(
@@ -90,14 +95,14 @@ class LocalServer:
     def last_words(self) -> str:
         """Return how the server ended, with the end of what it logged."""
         code = self._process.poll() if self._process is not None else None
-        if code == -signal.SIGILL:
+        if code in {-signal.SIGILL, 128 + signal.SIGILL}:  # the second is how a script around it tells the first
             return (
                 "it used a processor instruction that this machine does not have: this build of llama-server does not "
                 "run this model here; put another build on PATH, or use another model"
             )
-        lines = self._logged().splitlines()[-_LAST_LINES:]
-        how = "it is still running" if code is None else f"it ended with {code}"
-        return f"{how}; its last lines: {' | '.join(line.strip() for line in lines)}" if lines else how
+        lines = [line.strip() for line in self._log_end().splitlines() if line.strip()][-_LAST_LINES:]
+        how = _how_it_ended(code)
+        return f"{how}; its last lines: {' | '.join(lines)}" if lines else how
 
     def _start(self, port: int) -> subprocess.Popen[bytes]:
         settings = self._settings
@@ -111,7 +116,7 @@ class LocalServer:
                 stdout=self._log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # Ctrl-C is ours to handle: calls in flight finish first
-                preexec_fn=_die_with_parent if sys.platform == "linux" else None,  # noqa: PLW1509 - one prctl call
+                preexec_fn=_die_with_parent() if sys.platform == "linux" else None,  # noqa: PLW1509 - one system call
             )
         except OSError as error:
             raise JudgeSetupError(f"{self._binary.path} cannot be started: {error.strerror or error}") from error
@@ -135,7 +140,7 @@ class LocalServer:
         if process is not None and process.poll() is None:
             process.terminate()
             try:
-                process.wait(_STOP_S)
+                process.wait(self._settings.stop_s)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
@@ -148,14 +153,24 @@ class LocalServer:
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
 
-    def _logged(self) -> str:
+    def _log_end(self) -> str:
         if self._log is None:
             return ""
-        self._log.seek(0)
+        size = self._log.seek(0, os.SEEK_END)
+        self._log.seek(max(0, size - _LOG_END))
         return self._log.read().decode("utf-8", "replace")
 
 
 FLAGS: tuple[str, ...] = ("--no-webui",)
+
+
+def _how_it_ended(code: int | None) -> str:
+    if code is None:
+        return "it is still running"
+    if code >= 0:
+        return f"it ended with {code}"
+    guess = " (is there memory enough for the model?)" if code == -9 else ""
+    return f"it was killed by signal {-code}, {signal.strsignal(-code)}{guess}"
 
 
 def _free_port() -> int:
@@ -165,7 +180,14 @@ def _free_port() -> int:
         return port
 
 
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() == 1:  # the parent was gone before the request took effect
-        os._exit(1)
+def _die_with_parent() -> Callable[[], None]:
+    """Return what the new process does first. All is looked up before the fork: other threads may hold locks."""
+    prctl = ctypes.CDLL(None).prctl
+    parent = os.getpid()
+
+    def ask() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # it was gone before the request took effect
+            os._exit(1)
+
+    return ask
