@@ -166,13 +166,19 @@ def test_o_f16_an_old_console_gets_what_it_can_show(tmp_path: Path, encoding: st
     assert "naïve ✓ \x1b[31mred" in (tmp_path / "R" / "items.csv").read_text(encoding="utf-8")
 
 
-def test_a_reader_that_goes_away_does_not_change_the_exit_code(tmp_path: Path, server: FakeServer) -> None:
-    runs = Runs(tmp_path, server)
-    usual = ("grade", runs.data, "--rubric", runs.rubric, "--judge", runs.judge, "--out", "R", "--format", "json")
-    with begun(*usual, cwd=tmp_path) as process:
-        assert process.stdout is not None
-        process.stdout.close()
-        assert process.stderr is not None
-        said = process.stderr.read()
-        assert process.wait(60) == 0
+@pytest.mark.parametrize("closed", ["stdout", "stderr"])
+def test_a_reader_that_goes_away_changes_nothing(tmp_path: Path, closed: str) -> None:
+    with FakeServer(lambda request: graded(request, 2)) as server:
+        runs = Runs(tmp_path, server)
+        with runs.rubric.open("a", encoding="utf-8") as file:
+            file.write("gate: {overall: 2}\n")
+        usual = ("grade", runs.data, "--rubric", runs.rubric, "--judge", runs.judge, "--out", "R")
+        with begun(*usual, "--format", "json" if closed == "stdout" else "table", cwd=tmp_path) as process:
+            gone, read = (process.stdout, process.stderr)[:: 1 if closed == "stdout" else -1]
+            assert gone is not None
+            assert read is not None
+            gone.close()
+            said = read.read()
+            assert process.wait(60) == 0
     assert b"Error" not in said
+    assert (tmp_path / "R" / "summary.json").exists()

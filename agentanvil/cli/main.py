@@ -12,7 +12,7 @@ from pathlib import Path
 
 from agentanvil import __version__
 from agentanvil.cli.app import app
-from agentanvil.cli.output import leave_stdout, say
+from agentanvil.cli.output import leave, say
 from agentanvil.errors import AnvilError
 
 _INTERNAL = 5
@@ -34,7 +34,7 @@ def main(command: Callable[[], object] = app) -> None:
     except SystemExit as end:
         if not isinstance(end.__context__, BrokenPipeError):
             raise
-        leave_stdout()  # typer's own code for it is 1, which here means that a gate failed
+        leave(sys.stdout)  # typer's own code for it is 1, which here means that a gate failed
         sys.exit(0)
     except Exception as error:  # the last frame: anything that arrives here is our bug
         report = _write_report(error)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from typing import TextIO
 
 import typer
 
@@ -14,17 +15,20 @@ def emit(data: bytes) -> None:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
     except BrokenPipeError:
-        leave_stdout()
-
-
-def leave_stdout() -> None:
-    """Send what is still written to standard output nowhere, so that no flush at the exit fails again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        leave(sys.stdout)
 
 
 def say(text: str) -> None:
-    """Write a line for a person."""
-    typer.echo(visible(text), err=True)
+    """Write a line for a person. A reader that went away is no reason to stop."""
+    try:
+        typer.echo(visible(text), err=True)
+    except BrokenPipeError:
+        leave(sys.stderr)
+
+
+def leave(stream: TextIO) -> None:
+    """Send what is still written to a stream nowhere, so that no flush at the exit fails again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def visible(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 
 from rich.console import Console
@@ -9,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agentanvil.aggregate import Agreement, DimensionSummary, ScoreSummary, Summary
-from agentanvil.cli.output import visible
+from agentanvil.cli.output import leave, visible
 from agentanvil.runner.events import Tally
 from agentanvil.stats import Estimate, Interval
 from agentanvil.verdict import State
@@ -28,10 +29,19 @@ _STATE_NAMES: Mapping[State, str] = {
 _LEAST_WIDTH = 110
 
 
+class _Console(Console):
+    """A console whose reader may go away; rich itself would end the process as if a gate had failed."""
+
+    def on_broken_pipe(self) -> None:
+        """Say no more."""
+        self.quiet = True
+        leave(sys.stderr)
+
+
 def console() -> Console:
     """Return a console on standard error; off a terminal it is wide enough that no column is cut."""
-    found = Console(stderr=True)
-    return found if found.is_terminal else Console(stderr=True, width=max(_LEAST_WIDTH, found.width))
+    found = _Console(stderr=True)
+    return found if found.is_terminal else _Console(stderr=True, width=max(_LEAST_WIDTH, found.width))
 
 
 def print_summary(console: Console, summary: Summary, tally: Tally | None, folder: str) -> None:

@@ -99,7 +99,7 @@ async def _sitting(
     job: Job, agenda: Agenda, journal: JournalWriter, around: Surroundings, listener: Listener
 ) -> SessionEnd:
     stop = Stop()
-    concurrency = job.settings.judge.concurrency
+    concurrency = min(job.settings.judge.concurrency, agenda.start.tasks)
     record = Recorder(journal, listener, stop, patience=max(_LEAST_PATIENCE, 2 * concurrency))
     end = SessionEnd(tally=record.tally)
     interrupted = False
@@ -131,7 +131,9 @@ async def _steered(work: asyncio.Future[None], stop: Stop, bench: Bench, listene
     def wind_down() -> None:
         stop.requested = True
         bench.drain()
-        listener.notice(f"stopping: {bench.in_flight()} call(s) in flight finish; press Ctrl-C again to stop at once")
+        calls = bench.in_flight()
+        finish = f"{calls} call(s) in flight finish; press Ctrl-C again to stop at once"
+        listener.notice(f"stopping: {finish if calls else 'no call is in flight'}")
 
     keys = Keys(work, wind_down, bench.in_flight)
     try:

@@ -87,6 +87,10 @@ def test_o_c13_reports_do_not_depend_on_who_answers_first(tmp_path: Path, concur
     assert [item["accuracy"] for item in read_table(tmp_path / "many", "items.csv")] == ["1", "2", "3", "4", "5"]
 
 
+def test_nobody_is_hired_for_whom_there_is_no_work(tmp_path: Path, server: FakeServer) -> None:
+    assert Runs(tmp_path, server).grade(concurrency=10_000_000).exit is Exit.OK
+
+
 def test_more_rows_and_more_repeats_ask_only_for_what_is_new(tmp_path: Path, server: FakeServer) -> None:
     runs = Runs(tmp_path, server)
     runs.grade(limit=1)
