@@ -74,14 +74,17 @@ class Fake:
         return until(lambda: not any(is_running(start.pid) for start in self.starts), within_s)
 
 
-def put_llama(folder: Path, **how: Any) -> Fake:
-    """Write an executable `llama-server` into `folder`/llama. What it does is said by the fields of `How`."""
+def put_llama(folder: Path, *, wrapped: bool = False, **how: Any) -> Fake:
+    """Write an executable `llama-server` into `folder`/llama. What it does is said by the fields of `How`.
+
+    `wrapped`: it is a script that runs the server and waits for it.
+    """
     home = folder / "llama"
     home.mkdir()
     command = [sys.executable, "-S", "-m", "tests.fakes.llama", str(home), json.dumps(how)]
     path = home / "llama-server"
-    start = f'exec env PYTHONPATH={shlex.quote(str(ROOT))} {shlex.join(command)} "$@"'
-    path.write_text(f"#!/bin/sh\n{start}\n", encoding="utf-8")
+    start = f'env PYTHONPATH={shlex.quote(str(ROOT))} {shlex.join(command)} "$@"'
+    path.write_text(f"#!/bin/sh\n{start}\nexit $?\n" if wrapped else f"#!/bin/sh\nexec {start}\n", encoding="utf-8")
     path.chmod(0o755)
     return Fake(home)
 

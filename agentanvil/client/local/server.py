@@ -138,20 +138,19 @@ class LocalServer:
     def _stop(self) -> None:
         process = self._process
         if process is not None and process.poll() is None:
-            process.terminate()
-            try:
+            _end(process, kill=False)
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(self._settings.stop_s)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            _end(process, kill=True)
+            process.wait()
         atexit.unregister(self._kill)
         if self._log is not None:
             self._log.close()
             self._log = None
 
     def _kill(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            self._process.kill()
+        if self._process is not None and self.alive:
+            _end(self._process, kill=True)
 
     def _log_end(self) -> str:
         if self._log is None:
@@ -162,6 +161,15 @@ class LocalServer:
 
 
 FLAGS: tuple[str, ...] = ("--no-webui",)
+
+
+def _end(process: subprocess.Popen[bytes], *, kill: bool) -> None:
+    """Signal everything in the server's session: what is on PATH may be a script that runs the server."""
+    if sys.platform == "win32":
+        process.kill()
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):  # nobody is left in it
+        os.killpg(process.pid, signal.SIGKILL if kill else signal.SIGTERM)
 
 
 def _how_it_ended(code: int | None) -> str:

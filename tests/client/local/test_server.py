@@ -100,7 +100,7 @@ def test_what_killed_it_is_told_by_name(tmp_path: Path, dies: str, words: str) -
     assert refused(server_of(put_llama(tmp_path, dies=dies))) == f"llama-server did not start: it was killed by {words}"
 
 
-@pytest.mark.parametrize("how", [{"dies": "SIGILL"}, {"exits": 132}])
+@pytest.mark.parametrize("how", [{"dies": "SIGILL"}, {"dies": "SIGILL", "wrapped": True}])
 def test_a_processor_that_is_too_old_has_its_own_sentence(tmp_path: Path, how: dict[str, Any]) -> None:
     message = refused(server_of(put_llama(tmp_path, says="load_model: loading", **how)))
     assert "used a processor instruction that this machine does not have" in message
@@ -155,15 +155,16 @@ def test_being_cancelled_stops_it(tmp_path: Path, loading: int | None) -> None:
     assert fake.all_gone(0)
 
 
-def test_one_that_does_not_listen_to_reason_is_killed(tmp_path: Path) -> None:
-    fake = put_llama(tmp_path, stubborn=True)
+@pytest.mark.parametrize("how", [{"stubborn": True}, {"wrapped": True}, {"wrapped": True, "stubborn": True}])
+def test_neither_a_deaf_server_nor_one_behind_a_script_is_left(tmp_path: Path, how: dict[str, bool]) -> None:
+    fake = put_llama(tmp_path, **how)
 
     async def main() -> None:
         async with server_of(fake, stop_s=0.2):
             pass
 
     asyncio.run(main())
-    assert fake.all_gone(0)
+    assert fake.all_gone()
 
 
 PARENT = """
