@@ -72,7 +72,6 @@ class LocalServer:
         """Start it and wait until it is healthy. Raises JudgeSetupError with its last words where it is not."""
         port = _free_port()
         self.base_url = f"http://127.0.0.1:{port}/v1"
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the server does
         atexit.register(self._kill)
         try:
             self._process = self._start(port)
@@ -92,6 +91,14 @@ class LocalServer:
         """Whether the process still runs."""
         return self._process is not None and self._process.poll() is None
 
+    async def ended(self, within_s: float) -> bool:
+        """Tell whether the process is gone, or will be within so many seconds: its connections break before it is."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + within_s
+        while self.alive and loop.time() < until:
+            await asyncio.sleep(_POLL_S)
+        return not self.alive
+
     def last_words(self) -> str:
         """Return how the server ended, with the end of what it logged."""
         code = self._process.poll() if self._process is not None else None
@@ -109,6 +116,7 @@ class LocalServer:
         command = [str(self._binary.path), "--model", str(settings.model), "--host", "127.0.0.1", "--port", str(port)]
         command += ["--parallel", str(settings.slots), "--ctx-size", str(settings.slots * settings.context)]
         try:
+            self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the server does
             return subprocess.Popen(  # noqa: S603 - the server that the user chose
                 [*command, *FLAGS],
                 env=self._binary.environment(self._environ),
@@ -129,7 +137,8 @@ class LocalServer:
                 if not self.alive:
                     raise JudgeSetupError(f"llama-server did not start: {self.last_words()}")
                 with contextlib.suppress(httpx.HTTPError):
-                    if (await client.get(url, timeout=2.0)).status_code == httpx.codes.OK:
+                    ready = (await client.get(url, timeout=2.0)).status_code == httpx.codes.OK
+                    if ready and self.alive:
                         return
                 self._waited(seconds)
                 await asyncio.sleep(_POLL_S)
@@ -182,6 +191,10 @@ def _how_it_ended(code: int | None) -> str:
 
 
 def _free_port() -> int:
+    """Return a port that was free just now.
+
+    Should another program take it first, the server ends at once, unable to listen, and that is told.
+    """
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
