@@ -93,10 +93,9 @@ class LocalServer:
 
     async def ended(self, within_s: float) -> bool:
         """Tell whether the process is gone, or will be within so many seconds: its connections break before it is."""
-        loop = asyncio.get_running_loop()
-        until = loop.time() + within_s
-        while self.alive and loop.time() < until:
-            await asyncio.sleep(_POLL_S)
+        if self._process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                await asyncio.to_thread(self._process.wait, within_s)
         return not self.alive
 
     def last_words(self) -> str:
