@@ -49,8 +49,8 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._made = [folder for folder in (path, *path.parents) if not folder.exists()]
-        self._fresh = not (path / MANIFEST).exists()
+        self._made: list[Path] = []
+        self._fresh = False
         self._lock = FileLock(path / _LOCK, blocking=False)
 
     @property
@@ -60,6 +60,8 @@ class RunFolder:
     def __enter__(self) -> Self:
         """Take the folder. Raises RunFolderError if another process has it or it cannot be written."""
         try:
+            self._made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
+            self._fresh = not (self.path / MANIFEST).exists()
             self.path.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
         except Timeout:
@@ -69,11 +71,7 @@ class RunFolder:
                 hint="Wait for it to end, or choose another --out folder.",
             ) from None
         except OSError as error:
-            raise RunFolderError(
-                f"cannot use this folder: {error.strerror or error}",
-                where=Where(str(self.path)),
-                hint="Choose another --out folder.",
-            ) from None
+            raise _unusable(self.path, error) from None
         return self
 
     def __exit__(
@@ -166,11 +164,23 @@ def refuse_other_run(folder: Path, manifest: Mapping[str, Any], identity: Identi
 
 def refuse_foreign_folder(folder: Path) -> None:
     """Raise RunFolderError if the folder holds files but no manifest: it is not a run folder."""
-    if folder.is_dir() and any(entry.name not in _OWN for entry in folder.iterdir()):
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise RunFolderError("a file, not a folder", where=Where(str(folder)), hint="Choose another --out folder.")
+        foreign = folder.is_dir() and any(entry.name not in _OWN for entry in folder.iterdir())
+    except OSError as error:
+        raise _unusable(folder, error) from None
+    if foreign:
         raise RunFolderError(
             "this folder holds files but no manifest.json, so it is not a run folder",
             where=Where(str(folder)),
             hint="Choose an empty or new --out folder.",
         )
-    if folder.exists() and not folder.is_dir():
-        raise RunFolderError("a file, not a folder", where=Where(str(folder)), hint="Choose another --out folder.")
+
+
+def _unusable(folder: Path, error: OSError) -> RunFolderError:
+    return RunFolderError(
+        f"cannot use this folder: {error.strerror or error}",
+        where=Where(str(folder)),
+        hint="Choose another --out folder.",
+    )

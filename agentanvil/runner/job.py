@@ -24,6 +24,7 @@ from agentanvil.runner.settings import GradeSettings, JudgeSettings
 STDIN = "-"
 CODE_ALONE = "code"
 _CONTENT_BYTES = 8
+_NAME_LENGTH = 60  # of the data file's name, within the run folder's
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
             rows=min(info.rows, settings.limit or info.rows),
             spec=spec,
             identity=identity,
-            folder=settings.out or Path("runs") / f"{info.name}-{rubric.id}-{fingerprint(identity)[:8]}",
+            folder=settings.out or Path("runs") / f"{info.name[:_NAME_LENGTH]}-{rubric.id}-{fingerprint(identity)[:8]}",
         )
 
 

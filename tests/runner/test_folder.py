@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -103,6 +104,19 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(RunFolderError, match="a file, not a folder"):
         refuse_foreign_folder(tmp_path / "thesis.tex")
     with pytest.raises(RunFolderError, match="cannot use this folder"), RunFolder(tmp_path / "thesis.tex"):
+        pass
+
+
+@pytest.mark.parametrize("use", [refuse_foreign_folder, read_manifest, lambda path: RunFolder(path).__enter__()])
+def test_a_name_that_no_folder_can_have_is_told_as_such(tmp_path: Path, use: Callable[[Path], object]) -> None:
+    with pytest.raises(RunFolderError, match="too long") as caught:
+        use(tmp_path / ("x" * 300))
+    assert caught.value.where is not None
+
+
+def test_a_folder_cannot_be_made_below_a_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RunFolderError, match="cannot use this folder"), RunFolder(tmp_path / "file" / "run"):
         pass
 
 

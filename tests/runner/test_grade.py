@@ -138,6 +138,8 @@ def test_without_out_the_folder_follows_from_the_settings(
     assert runs.grade(out=None, repeats=2).folder == first.folder
     assert runs.grade(out=None, seed=1).folder != first.folder
     assert runs.grade(out=None, temperature=0.5).folder != first.folder
+    long = runs.data.rename(tmp_path / f"{'名' * 80}.jsonl")
+    assert runs.grade(out=None, data=str(long)).exit is Exit.OK
 
 
 def test_what_does_not_change_the_verdicts_may_change(tmp_path: Path, server: FakeServer) -> None:
