@@ -64,7 +64,7 @@ def test_an_untold_limit_loses_nothing() -> None:
     limit = PerSecond(20)
     with FakeServer(limit) as server:
         assert send(server, 30, LimitSettings(concurrency=16)) == 30
-    assert limit.rejected <= 8
+    assert limit.rejected <= 16  # what is out at once; how few it can be is tested on a clock that no load disturbs
 
 
 def test_a_server_that_takes_few_at_once_is_asked_few_at_once() -> None:
