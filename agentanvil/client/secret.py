@@ -52,11 +52,6 @@ class Redactor:
         return text
 
 
-def redact(text: str, secrets: Iterable[Secret]) -> str:
-    """Return `text` without any of `secrets`; keep a `Redactor` where it is done often."""
-    return Redactor(secrets)(text)
-
-
 def _spellings(value: str) -> set[str]:
     encoded = {quote(value, safe=""), quote(value), quote_plus(value)}
     lowered = {_lower_escapes(form) for form in encoded}
