@@ -30,8 +30,6 @@ class CachedClient:
         *,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self.hits = 0
-        self.misses = 0
         self._inner = inner
         self._store = store
         self._judge = judge
@@ -43,9 +41,7 @@ class CachedClient:
         kept = self._store.get(key)
         reply = None if kept is None else decode_reply(kept)
         if reply is not None:
-            self.hits += 1
             return reply
-        self.misses += 1
         self._remember(request, key)
         return await self._inner.complete(request)
 

@@ -19,15 +19,17 @@ async def _run(path: Path, rows: int, offset: int) -> str:
     trouble: list[str] = []
     inner = ScriptedClient(lambda request: f"answer to {request.messages[0].content}")
     client = CachedClient(inner, CacheStore(path, trouble.append))
+    hits = 0
     for row in range(offset, offset + rows):
         request = ChatRequest(messages=(Message("user", f"row {row}"),))
         reply = await client.complete(request)
         if reply.text != f"answer to row {row}":
             raise AssertionError(reply.text)
+        hits += reply.cached
         await client.confirm(request, reply)
         await asyncio.sleep(0.001)
     await client.close()
-    return f"{client.hits} {client.misses} {trouble}"
+    return f"{hits} {len(inner.requests)} {trouble}"
 
 
 if __name__ == "__main__":
