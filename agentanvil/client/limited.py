@@ -3,28 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from agentanvil.client.base import ChatClient, ChatReply, ChatRequest
 from agentanvil.client.throttle import LimitSettings, Permit, Throttle, estimate_tokens
 from agentanvil.errors import BudgetReachedError, CallError, RateLimitedError
 
-__all__ = ["LimitSettings", "LimitedClient", "LimiterState"]
-
-
-@dataclass(frozen=True, slots=True)
-class LimiterState:
-    """How the limiter stands, for progress lines: `rate` is calls a second, None where calls are not paced."""
-
-    in_flight: int
-    window: int
-    waiting: int
-    rejected: int
-    rate: float | None
-    pause_s: float
+__all__ = ["LimitSettings", "LimitedClient"]
 
 
 class LimitedClient:
@@ -50,6 +36,11 @@ class LimitedClient:
         self._timer: asyncio.Handle | None = None
         self._wake_at = 0.0
 
+    @property
+    def in_flight(self) -> int:
+        """The calls that are out; those that wait here are not."""
+        return self._in_flight - self._resting
+
     def drain(self) -> None:
         """Let what is in flight finish and nothing else leave: calls that wait, now or later, are given up.
 
@@ -60,19 +51,6 @@ class LimitedClient:
             future, _ = self._waiters.popleft()
             if not future.done():
                 future.set_exception(_ended())
-
-    def state(self) -> LimiterState:
-        """Return how things stand; call it on the event loop."""
-        now = asyncio.get_running_loop().time()
-        rate = self._throttle.rate(now)
-        return LimiterState(
-            in_flight=self._in_flight - self._resting,
-            window=self._throttle.slots,
-            waiting=len(self._waiters),
-            rejected=self._throttle.rejected,
-            rate=None if rate == math.inf else rate,
-            pause_s=max(0.0, self._throttle.paused_until - now),
-        )
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         loop = asyncio.get_running_loop()

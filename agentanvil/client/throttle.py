@@ -69,8 +69,7 @@ class Throttle:
         seed: int = 0,
     ) -> None:
         rate = math.inf if settings.rpm is None else settings.rpm / 60.0
-        self.rejected = 0
-        self.paused_until = -math.inf
+        self._paused_until = -math.inf
         self._max_pause_s = settings.max_pause_s
         self._estimate = estimate
         self._scale = 1.0
@@ -92,15 +91,6 @@ class Throttle:
         """How many calls may be in flight."""
         return int(self._window.size)
 
-    def rate(self, now: float) -> float:
-        """Return calls a second at this moment; infinite where nothing holds them back."""
-        rate = self._learner.rate(now)
-        if rate == math.inf and self._window.slow_start:
-            if self._quickest_s == math.inf:
-                return _FIRST_PACE
-            return _PACE_GAIN * max(self._in_flight, START) / max(self._quickest_s, _QUICK_S)
-        return rate
-
     def weigh(self, request: ChatRequest) -> float:
         """Return the tokens that a call is expected to cost; 0 while nobody counts them."""
         if self._meter is None and self._tokens_left is None:
@@ -109,7 +99,7 @@ class Throttle:
 
     def ready_at(self, now: float, weight: float) -> float:
         """Return the earliest moment for a call of `weight` tokens; a moment not after `now` means now."""
-        at = max(self.paused_until, self._pace.ready_at())
+        at = max(self._paused_until, self._pace.ready_at())
         if self._guard is not None:
             at = max(at, self._guard.ready_at())
         if self._meter is not None:
@@ -126,7 +116,7 @@ class Throttle:
             self._learner.resume(now)
             self._pace.restart(now)
         self._in_flight = in_flight
-        self._pace.rate = self.rate(now)
+        self._pace.rate = self._rate(now)
         self._pace.spend(now)
         permit = Permit(now, weight)
         permit.epoch = self._learner.sent(now)
@@ -148,7 +138,7 @@ class Throttle:
         """A call brought an answer while `in_flight` were out, itself included."""
         self._quickest_s = min(self._quickest_s, now - permit.sent_at)
         self._window.succeeded(in_flight, now)
-        if permit.sent_at >= self.paused_until:
+        if permit.sent_at >= self._paused_until:
             self._strikes = 0
         if permit.charge is not None or self._tokens_left is not None:
             self._settle(permit, reply, now)
@@ -171,11 +161,19 @@ class Throttle:
 
     def closed_for(self, now: float) -> float | None:
         """Return the seconds of a pause too long to wait out, else None."""
-        left_s = self.paused_until - now
+        left_s = self._paused_until - now
         return left_s if left_s > self._max_pause_s else None
 
+    def _rate(self, now: float) -> float:
+        """Return calls a second at this moment; infinite where nothing holds them back."""
+        rate = self._learner.rate(now)
+        if rate == math.inf and self._window.slow_start:
+            if self._quickest_s == math.inf:
+                return _FIRST_PACE
+            return _PACE_GAIN * max(self._in_flight, START) / max(self._quickest_s, _QUICK_S)
+        return rate
+
     def _limited(self, permit: Permit, error: RateLimitedError, in_flight: int, now: float) -> None:
-        self.rejected += 1
         self._learner.refused(permit.epoch)
         if permit.charge is not None and self._meter is not None:
             self._meter.settle(now, permit.charge, 0.0)
@@ -213,12 +211,12 @@ class Throttle:
         pause_s = min(_UNHINTED_PAUSE_MAX_S, _UNHINTED_PAUSE_S * 2.0 ** min(self._strikes, 20))
         pause_s *= self._jitter.uniform(0.5, 1.5)
         self._strikes += 1
-        self.paused_until = max(self.paused_until, now + pause_s)
+        self._paused_until = max(self._paused_until, now + pause_s)
         return pause_s
 
     def _pause(self, until: float, asked_s: float) -> None:
         """A provider rounds, and the clock is read at two ends: come back a little later than asked."""
-        self.paused_until = max(self.paused_until, until + max(0.01, 0.01 * asked_s))
+        self._paused_until = max(self._paused_until, until + max(0.01, 0.01 * asked_s))
 
     def _settle(self, permit: Permit, reply: ChatReply, now: float) -> None:
         used = (reply.usage.input_tokens or 0) + (reply.usage.output_tokens or 0)

@@ -94,7 +94,7 @@ class LiveStack:
 
     def in_flight(self) -> int:
         """Return the calls on the wire."""
-        return self.limiter.state().in_flight
+        return self.limiter.in_flight
 
     def drain(self) -> None:
         """Give up the calls that only wait for their turn."""
