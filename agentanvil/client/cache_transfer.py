@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -15,6 +14,7 @@ import orjson
 from agentanvil.client.cache_admin import opened
 from agentanvil.client.cache_entry import Entry, decode_reply
 from agentanvil.errors import DatasetError, UsageError, Where
+from agentanvil.strict_json import JsonError, JsonValue, parse_json
 
 _HEADER: dict[str, object] = {"format": "anvil-cache", "version": 1}
 _FIELDS = frozenset({"key", "judge", "model", "created", "reply"})
@@ -114,20 +114,21 @@ def _entries(lines: BinaryIO, name: str) -> Iterator[Entry]:
         raise DatasetError("the file is empty", where=Where(name))
 
 
-def _object(line: bytes, where: Where) -> dict[str, object]:
-    """Read one line strictly: UTF-8, one JSON object, no key twice, no NaN."""
+def _object(line: bytes, where: Where) -> dict[str, JsonValue]:
     if not line.endswith(b"\n"):
         raise DatasetError("the line has no end: the file was cut short", where=where)
     try:
-        value = json.loads(line.decode("utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant)
-    except (ValueError, RecursionError) as error:
-        raise DatasetError(f"not a line of JSON: {error}", where=where) from None
+        value = parse_json(line.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise DatasetError("not UTF-8", where=where) from None
+    except JsonError as error:
+        raise DatasetError(error.message, where=where) from None
     if not isinstance(value, dict):
         raise DatasetError("not a JSON object", where=where)
     return value
 
 
-def _entry(value: dict[str, object], where: Where) -> Entry:
+def _entry(value: dict[str, JsonValue], where: Where) -> Entry:
     if value.keys() != _FIELDS:
         raise DatasetError(f"expected the fields {', '.join(sorted(_FIELDS))}", where=where)
     key, judge, model, created = value["key"], value["judge"], value["model"], value["created"]
@@ -146,16 +147,3 @@ def _entry(value: dict[str, object], where: Where) -> Entry:
     if decode_reply(reply) is None:
         raise DatasetError("reply is not a reply as the cache keeps it", where=where)
     return Entry(digest, reply, judge, model, float(created))
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    value = dict(pairs)
-    if len(value) != len(pairs):
-        message = "a key stands twice"
-        raise ValueError(message)
-    return value
-
-
-def _no_constant(name: str) -> object:
-    message = f"{name} is no number"
-    raise ValueError(message)

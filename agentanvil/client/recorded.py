@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -10,6 +9,7 @@ from typing import BinaryIO
 from agentanvil.client.base import ChatReply, ChatRequest
 from agentanvil.errors import CallError, DatasetError, JudgeSetupError, Where
 from agentanvil.hashing import well_formed
+from agentanvil.strict_json import JsonError, JsonValue, parse_json
 
 _BY_TASK = frozenset({"task", "reply"})
 _BY_ITEM = frozenset({"id", "repeat", "call", "reply"})
@@ -90,9 +90,11 @@ class RecordedClient:
     def _read(self, line: bytes, number: int | None) -> tuple[str, str]:
         """Return the task's id and the reply of one line."""
         try:
-            entry = json.loads(line.decode("utf-8"), object_pairs_hook=_unique)
-        except (ValueError, RecursionError) as error:
-            raise self._wrong(f"not a JSON object of its own: {error}", number) from None
+            entry = parse_json(line.decode("utf-8"))
+        except UnicodeDecodeError:
+            raise self._wrong("not UTF-8", number) from None
+        except JsonError as error:
+            raise self._wrong(error.message, number) from None
         if not isinstance(entry, dict):
             raise self._wrong("not a JSON object", number)
         known = _BY_TASK if "task" in entry else _BY_ITEM
@@ -103,7 +105,7 @@ class RecordedClient:
             raise self._wrong("the reply's text is missing", number, "reply")
         return self._task(entry, number), well_formed(reply)
 
-    def _task(self, entry: dict[str, object], number: int | None) -> str:
+    def _task(self, entry: dict[str, JsonValue], number: int | None) -> str:
         task = entry.get("task")
         if isinstance(task, str) and task:
             return task
@@ -122,10 +124,3 @@ class RecordedClient:
 
     def _wrong(self, message: str, number: int | None, key: str | None = None) -> DatasetError:
         return DatasetError(message, where=Where(str(self._path), number, key), hint=_FORM)
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    entry = dict(pairs)
-    if len(entry) != len(pairs):
-        raise ValueError("a key occurs twice")
-    return entry
