@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from agentanvil.engine import JournalWriter, Stop, run_local
-from agentanvil.errors import AnvilError, BudgetReachedError, EndpointError
+from agentanvil.errors import AnvilError, BudgetReachedError, ConnectionFaultError, EndpointError, RateLimitedError
 from agentanvil.plan import Task
 from agentanvil.runner.events import Listener, RunStart, Tally
 from agentanvil.runner.exits import Ending
@@ -19,6 +19,12 @@ from agentanvil.runner.wiring import Bench, open_bench
 from agentanvil.verdict import JudgeError, Outcome
 
 _LEAST_PATIENCE = 20
+# Not server faults and timeouts: a provider that is down for minutes should not end a run of hours.
+_LOST = {
+    ConnectionFaultError.code: "the judge is gone: {tasks} tasks in a row found no connection",
+    RateLimitedError.code: "the judge takes no calls: {tasks} tasks in a row were turned away by its rate limit",
+}
+_LATER = "Run the same command again once the judge answers; it goes on where it stopped."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +50,12 @@ class SessionEnd:
 
 
 class Recorder:
-    """Journals each outcome, counts it, and notices when nobody answers any more."""
+    """Journals each outcome, counts it, and notices when nobody answers any more: `lost` is what to say then."""
 
     def __init__(self, journal: JournalWriter, listener: Listener, stop: Stop, patience: int) -> None:
         self.tally = Tally()
         self.asked = 0
-        self.lost_after = 0
+        self.lost: EndpointError | None = None
         self._journal = journal
         self._listener = listener
         self._stop = stop
@@ -78,9 +84,10 @@ class Recorder:
             tally.output_tokens += exchange.output_tokens or 0
             if exchange.cost is not None:
                 tally.cost = (tally.cost or 0.0) + exchange.cost
-        self._streak = self._streak + 1 if "connection" in codes else 0
-        if self._streak >= self._patience:
-            self.lost_after = self._streak
+        lost = next((code for code in codes if code in _LOST), None)
+        self._streak = self._streak + 1 if lost else 0
+        if lost and self._streak >= self._patience:
+            self.lost = EndpointError(_LOST[lost].format(tasks=self._streak), hint=_LATER)
             self._stop.requested = True
 
 
@@ -115,8 +122,8 @@ async def _sitting(
         end.ending, end.problem = "budget", error
     except AnvilError as error:
         end.ending, end.problem = "stopped", error
-    if record.lost_after and end.problem is None:
-        end.ending, end.problem = "stopped", _lost(record.lost_after)
+    if record.lost and end.problem is None:
+        end.ending, end.problem = "stopped", record.lost
     if interrupted:
         end.ending, end.problem = "interrupted", None
     end.asked = record.asked
@@ -143,10 +150,3 @@ async def _steered(work: asyncio.Future[None], stop: Stop, bench: Bench, listene
         if not keys.presses:
             raise
     return bool(keys.presses)
-
-
-def _lost(tasks: int) -> EndpointError:
-    return EndpointError(
-        f"the judge is gone: {tasks} tasks in a row found no connection",
-        hint="Start it again and repeat the command; the run resumes where it stopped.",
-    )

@@ -32,6 +32,20 @@ def test_o_c02_a_retry_after_in_the_form_of_a_date_is_understood(tmp_path: Path)
         assert len(server.requests) == 4
 
 
+def test_o_c01_a_pause_too_long_to_wait_for_stops_the_run_instead_of_failing_every_row(tmp_path: Path) -> None:
+    slow = error(429, "the day's quota is used up", headers={"Retry-After": "3600"})
+    with FakeServer(lambda request: graded(request) if request.index < 2 else slow) as server:
+        runs = Runs(tmp_path, server, *rows(200))
+        result = runs.grade(concurrency=2, max_attempts=8)
+        assert (result.exit, result.ending) == (Exit.MISSING, "stopped")
+        assert "takes no calls" in str(result.problem)
+        assert len(server.requests) <= 2 + 2
+        assert states(runs).count("scored") == 2
+        assert states(runs).count("not_run") > 150
+        server._script = graded
+        assert runs.grade().exit is Exit.OK
+
+
 @pytest.mark.parametrize("status", [429, 503, 529])
 def test_o_c03_a_limit_that_only_refusals_tell_loses_no_row(tmp_path: Path, status: int) -> None:
     refused = []

@@ -78,4 +78,15 @@ def test_a_judge_is_lost_after_so_many_in_a_row(tmp_path: Path, lost: list[bool]
     desk = Desk(tmp_path)
     desk.take(*(outcome(index, LOST if each else SCORED) for index, each in enumerate(lost)))
     assert desk.stop.requested is stops
-    assert bool(desk.record.lost_after) is stops
+    assert (desk.record.lost is not None) is stops
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [("connection", "is gone: 3 tasks"), ("rate_limited", "takes no calls: 3 tasks"), ("timeout", None)],
+)
+def test_what_ends_a_run_is_told_and_what_may_pass_does_not_end_it(tmp_path: Path, code: str, says: str | None) -> None:
+    desk = Desk(tmp_path)
+    desk.take(*(outcome(index, {"faithfulness": JudgeError(code)}) for index in range(3)))
+    assert desk.stop.requested is (says is not None)
+    assert says is None or says in str(desk.record.lost)
