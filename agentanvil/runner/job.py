@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from agentanvil.client.spec import JudgeSpec, parse_judge
+from agentanvil.client.spec import JudgeSpec
 from agentanvil.dataset import Dataset, DatasetInfo, Row, open_dataset, parse_map, spool_stdin
 from agentanvil.errors import UsageError
 from agentanvil.hashing import canonical_json, derive_seed, digest
@@ -19,6 +19,7 @@ from agentanvil.plan import Plan, plan_calls
 from agentanvil.prompt import PROMPT_VERSION
 from agentanvil.rubric import Rubric, load_rubric
 from agentanvil.runner.folder import Identity
+from agentanvil.runner.local_judge import model_label, name_judge
 from agentanvil.runner.settings import GradeSettings, JudgeSettings
 
 STDIN = "-"
@@ -81,7 +82,7 @@ def open_rows(data: str, mapping: Iterable[str], rubric: Rubric, around: Surroun
 def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
     """Read and check everything that the user gave. Raises InputError; nothing is spent, nothing is written."""
     rubric = load_rubric(settings.rubric)
-    spec = _judge_of(settings.judge, rubric)
+    spec = _judge_of(settings.judge, rubric, around.environ)
     with open_rows(settings.data, settings.mapping, rubric, around) as dataset:
         info = dataset.scan()
         plan = Plan(plan_calls(rubric), settings.repeats, str(spec) if spec else CODE_ALONE)
@@ -104,15 +105,16 @@ def fingerprint(identity: Identity) -> str:
     return digest(canonical_json(identity.as_dict()))
 
 
-def _judge_of(settings: JudgeSettings, rubric: Rubric) -> JudgeSpec | None:
+def _judge_of(settings: JudgeSettings, rubric: Rubric, environ: Mapping[str, str]) -> JudgeSpec | None:
     if not rubric.judged:
         return None
-    if settings.judge is None:
+    spec = name_judge(settings, environ)
+    if spec is None:
         raise UsageError(
             "no judge given",
             hint="Give --judge PROVIDER:MODEL, or set `judge:` in anvil.yaml; --judge local needs no account.",
         )
-    return parse_judge(settings.judge, allow_http=settings.allow_http)
+    return spec
 
 
 def _identity(settings: GradeSettings, rubric: Rubric, info: DatasetInfo, spec: JudgeSpec | None) -> Identity:
@@ -130,9 +132,11 @@ def _identity(settings: GradeSettings, rubric: Rubric, info: DatasetInfo, spec: 
 
 
 def _judge_identity(spec: JudgeSpec | None) -> str:
-    """Name the judge; a recording is another judge once it holds other replies."""
+    """Name the judge; a recording is another judge once it holds other replies, `local` once it is another model."""
     if spec is None:
         return CODE_ALONE
+    if spec.provider == "local":
+        return f"{spec} ({model_label(spec.model)})"
     if spec.provider != "recorded":
         return str(spec)
     try:

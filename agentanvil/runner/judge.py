@@ -15,7 +15,7 @@ from agentanvil.client.chat_completions import ChatCompletions
 from agentanvil.client.headers import RateHeaders
 from agentanvil.client.prices import Price
 from agentanvil.client.probe import LogprobsProbe
-from agentanvil.client.spec import JudgeSpec, parse_judge
+from agentanvil.client.spec import JudgeSpec
 from agentanvil.dataset import Row
 from agentanvil.errors import AnvilError, CallError, EndpointError, JudgeSetupError, TransientError, UsageError
 from agentanvil.judge import Parsed, ParseFault, build_request, read_reply
@@ -25,6 +25,7 @@ from agentanvil.rubric import parse_rubric
 from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Exit
 from agentanvil.runner.job import Surroundings
+from agentanvil.runner.local_judge import name_judge
 from agentanvil.runner.loop import loop_factory
 from agentanvil.runner.settings import JudgeSettings
 from agentanvil.runner.stack import CACHE_OFF, JudgeFacts, JudgeStack, ReplayStack, open_stack, price_table, wire_of
@@ -79,9 +80,9 @@ class JudgeReport:
 
 def inspect_judge(settings: JudgeSettings, around: Surroundings, listener: Listener) -> JudgeReport:
     """Ask the judge. Raises InputError where it cannot be asked at all: unreachable, unauthorised, unknown."""
-    if settings.judge is None:
+    spec = name_judge(settings, around.environ)
+    if spec is None:
         raise UsageError("no judge given", hint="Name one: anvil judge PROVIDER:MODEL[@BASE_URL].")
-    spec = parse_judge(settings.judge, allow_http=settings.allow_http)
     alone = replace(
         settings,
         cache=CACHE_OFF,

