@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from agentanvil.hashing import well_formed
 from agentanvil.judge.contradiction import CONTRADICTION, contradicts_overall, contradicts_pass
+from agentanvil.judge.excerpt import SHOWN, excerpt
 from agentanvil.judge.verdicts import Parsed, ParseFault, Verdict
 from agentanvil.prompt import Contract, ContractDimension
 from agentanvil.strict_json import SURROGATES_REPLACED
@@ -19,7 +20,7 @@ COERCED = "coerced"
 _OWN_KEYS = frozenset({"evidence", "reason", VERDICT_KEY})
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,3})?")
 _NON_FINITE = frozenset({"nan", "inf", "infinity"})
-_SHOWN = 60
+_LONGEST_NUMBER = 60
 
 
 def verdict_keys(contract: Contract) -> tuple[str, ...]:
@@ -85,7 +86,7 @@ def read_score(value: object, dimension: ContractDimension) -> int | ParseFault:
         text = value.strip()
         if text.lstrip("+-").lower() in _NON_FINITE:
             return ParseFault("non_finite", f"`{VERDICT_KEY}` is {_shown(value)}")
-        if not _NUMBER.fullmatch(text) or len(text) > _SHOWN:
+        if not _NUMBER.fullmatch(text) or len(text) > _LONGEST_NUMBER:
             return ParseFault("type", f"`{VERDICT_KEY}` is the text {_shown(value)}, not a number")
         value = float(text)
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -108,7 +109,7 @@ def _absent(found: Mapping[str, object], wanted: tuple[str, ...]) -> ParseFault:
 
 
 def _extra(unknown: list[str]) -> str:
-    names = ", ".join(f"`{key[:_SHOWN]}`" for key in unknown[:8])
+    names = ", ".join(f"`{key[:SHOWN]}`" for key in unknown[:8])
     return f"; not asked for: {names}" if unknown else ""
 
 
@@ -151,5 +152,4 @@ def _text(value: object) -> str:
 
 
 def _shown(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    return excerpt(json.dumps(value, ensure_ascii=False))

@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from agentanvil.judge.excerpt import excerpt
 from agentanvil.judge.refusal import is_refusal
 from agentanvil.judge.verdicts import ParseFault, Verdict
 from agentanvil.prompt import NOT_APPLICABLE, Contract, ContractDimension
@@ -33,7 +34,6 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]+)*|\.[0-9]+)(?![\w])")
 _FRACTION = re.compile(rf"{_CLOSE}\s*(?:/|out\s+of\b|of\b)\s*([0-9]+(?:\.[0-9]+)?)(?![\w])", re.IGNORECASE)
 _PERCENT = re.compile(r"\s*(?:%|per\s?cent\b)", re.IGNORECASE)
 _ALTERNATIVE = re.compile(rf"{_CLOSE}\s*[,;]\s*{_OPEN}")
-_SHOWN = 40
 
 Reading = Verdict | ParseFault
 
@@ -69,7 +69,7 @@ def read_labels(text: str, contract: Contract) -> Reading:
     if not readings:
         if is_refusal(plain):
             return ParseFault("refusal", "the judge declined to grade")
-        return ParseFault("unparseable", f"no verdict in the declared form `{reply.format}` in: {_cut(plain)}")
+        return ParseFault("unparseable", f"no verdict in the declared form `{reply.format}` in: {excerpt(plain)}")
     if reply.select == "last":
         return readings[-1]
     for reading in readings:
@@ -179,13 +179,8 @@ def _number(text: str, number: re.Match[str], offer: _Offer) -> tuple[Reading, i
 
 
 def _off_scale(said: str) -> ParseFault:
-    return ParseFault("out_of_range", f"`{_cut(said)}` is not on offer")
+    return ParseFault("out_of_range", f"`{excerpt(said)}` is not on offer")
 
 
 def _bad(said: str) -> ParseFault:
-    return ParseFault("bad_label", f"no label on offer in: {_cut(said)}")
-
-
-def _cut(text: str) -> str:
-    shown = " ".join(text[: 2 * _SHOWN].split())
-    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+    return ParseFault("bad_label", f"no label on offer in: {excerpt(said)}")

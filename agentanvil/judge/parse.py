@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agentanvil.judge.excerpt import SHOWN, excerpt
 from agentanvil.judge.fields import VERDICT_KEY, read_object, verdict_keys
 from agentanvil.judge.labels import read_labels
 from agentanvil.judge.objects import BrokenObjectError, objects, unquoted, whole_object
@@ -13,7 +14,6 @@ from agentanvil.prompt import Contract
 from agentanvil.strict_json import JsonError, JsonValue
 
 REPEATED = "repeated"
-_SHOWN = 60
 # Reasoning models behind servers without a reasoning parser open their answer with it; it is no verdict.
 _THINKING = re.compile(r"\s*<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 
@@ -50,13 +50,13 @@ def _read_json(answer: str, contract: Contract) -> Parsed | ParseFault:
         return _read_found(found, keys, contract)
     if is_refusal(text):
         return ParseFault("refusal", "the judge declined to grade")
-    return ParseFault("unparseable", f"no JSON object in the reply: {_cut(text)}")
+    return ParseFault("unparseable", f"no JSON object in the reply: {excerpt(text)}")
 
 
 def _broken(answer: str, error: BrokenObjectError) -> ParseFault:
     if error.truncated:
-        return ParseFault("truncated", f"the reply breaks off inside its object: …{_cut(answer[-_SHOWN:])}")
-    return ParseFault("unparseable", f"the reply's object is not valid JSON: {_cut(answer)}")
+        return ParseFault("truncated", f"the reply breaks off inside its object: …{excerpt(answer[-SHOWN:])}")
+    return ParseFault("unparseable", f"the reply's object is not valid JSON: {excerpt(answer)}")
 
 
 def _read_found(found: list[dict[str, JsonValue]], keys: tuple[str, ...], contract: Contract) -> Parsed | ParseFault:
@@ -90,8 +90,3 @@ def _stated(reading: Parsed | ParseFault) -> tuple[object, ...]:
     if isinstance(reading, ParseFault):
         return (reading.code, reading.message)
     return tuple(v.score if isinstance(v, Verdict) else (v.code, v.message) for v in reading.verdicts.values())
-
-
-def _cut(text: str) -> str:
-    shown = " ".join(text[: 2 * _SHOWN].split())
-    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
