@@ -28,7 +28,6 @@ from agentanvil.errors import (
     RejectedError,
 )
 
-DEFAULT_TIMEOUT_S = 120.0
 MAX_BODY_BYTES = 64 * 2**20
 IDLE_S = 4.0  # below the 5 s after which common servers (uvicorn) hang up on an idle connection
 
@@ -54,7 +53,7 @@ class HttpTransport:
         url: str,
         headers: Mapping[str, str],
         *,
-        timeout_s: float = DEFAULT_TIMEOUT_S,
+        timeout_s: float,
         proxy: str | None = None,
         max_body_bytes: int = MAX_BODY_BYTES,
     ) -> None:
