@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from filelock import FileLock
+from filelock import BaseFileLock, FileLock, Timeout
 
 from agentanvil.errors import AnvilError, JudgeSetupError, UsageError
 
@@ -20,7 +21,8 @@ _CHUNK = 1 << 20
 _MAGIC = b"GGUF"
 _SAMPLES = 64
 _SAMPLE_BYTES = 1 << 16
-_SPARE_BYTES = 200 * 2**20  # a part that is being unpacked, beside the file that grows
+_SPARE_BYTES = 400 * 2**20  # parts that wait to be joined, beside the file that grows
+_PATIENCE_S = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,10 @@ class Source(Protocol):
     def name(self) -> str: ...
 
     def fetch(self, model: LocalModel, target: Path, progress: Bytes) -> None:
-        """Write the model's bytes to `target`. Raises AnvilError or OSError where it cannot."""
+        """Write the model's bytes to `target`. Raises AnvilError or OSError where it cannot.
+
+        Whatever `progress` raises ends it as well, with nothing left but `target`.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,19 +112,39 @@ def named_file(name: str) -> OwnModel | None:
         raise UsageError(f"the model file {name} cannot be read: {why}", hint=hint) from error
 
 
-def obtain(model: LocalModel, folder: Path, sources: Sequence[Source], progress: Bytes) -> Path:
+def free_bytes(folder: Path) -> int:
+    """Return how many bytes the disk of `folder` has left."""
+    return shutil.disk_usage(folder).free
+
+
+def obtain(
+    model: LocalModel,
+    folder: Path,
+    sources: Sequence[Source],
+    progress: Bytes,
+    free: Callable[[Path], int] = free_bytes,
+) -> Path:
     """Return the model's file in `folder`, fetching it from the first source that has it.
 
     What was fetched is kept only if its checksum is right, and appears under its name at once; several
-    processes may ask at the same time. Raises JudgeSetupError naming what each source said.
+    processes may ask at the same time, and one of them fetches. `progress` hears of it several times a second
+    and stops it by raising. Raises JudgeSetupError naming what each source said.
     """
     path = folder / model.file
-    if _is_whole(path, model):
-        return path
+    draft = path.with_suffix(".part")
     try:
+        if _is_whole(path, model):
+            return path
         folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / f"{model.file}.lock"):
-            return path if _is_whole(path, model) else _fetched(model, path, sources, progress)
+        with _turn(path.with_suffix(".lock"), lambda: progress(_size(draft), model.size)):
+            if _is_whole(path, model):
+                return path
+            for leftover in (path, draft):  # not the whole model, or of a process that was killed
+                leftover.unlink(missing_ok=True)
+            _refuse_small_disk(model.size + _SPARE_BYTES, free(folder))
+            _fetch(model, draft, sources, progress)
+            _settle(draft, path)
+            return path
     except OSError as error:
         raise JudgeSetupError(
             f"the model cannot be kept in {folder}: {error.strerror or error}",
@@ -132,27 +157,60 @@ def _is_whole(path: Path, model: LocalModel) -> bool:
     return path.is_file() and path.stat().st_size == model.size
 
 
-def _fetched(model: LocalModel, path: Path, sources: Sequence[Source], progress: Bytes) -> Path:
-    free = shutil.disk_usage(path.parent).free
-    if free < model.size + _SPARE_BYTES:
-        raise OSError(f"{(model.size + _SPARE_BYTES) / 1e9:.1f} GB are needed and {free / 1e9:.1f} GB are free")
-    draft = path.with_suffix(".part")
+@contextmanager
+def _turn(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
+    """Hold a lock between processes, telling several times a second that it is still waited for."""
+    lock = FileLock(path)
+    while not _acquired(lock):
+        waiting()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _acquired(lock: BaseFileLock) -> bool:
+    try:
+        lock.acquire(timeout=_PATIENCE_S)
+    except Timeout:
+        return False
+    return True
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
+
+
+def _settle(draft: Path, path: Path) -> None:
+    """Give the draft its name once its bytes are on the disk: from then on only its size is looked at."""
+    with draft.open("r+b") as file:
+        os.fsync(file.fileno())
+    draft.replace(path)
+
+
+def _refuse_small_disk(needed: int, free: int) -> None:
+    if free < needed:
+        raise OSError(f"{needed / 1e9:.1f} GB are needed and {free / 1e9:.1f} GB are free")
+
+
+def _fetch(model: LocalModel, draft: Path, sources: Sequence[Source], progress: Bytes) -> None:
+    """Write `draft` from the first source that has the right bytes. Where none has, there is no draft afterwards."""
     said: list[str] = []
     for source in sources:
+        whole = False
         try:
             source.fetch(model, draft, progress)
             found = _sha256(draft)
+            whole = found == model.sha256
+            if whole:
+                return
+            said.append(f"{source.name}: the checksum is {found[:12]}…, not {model.sha256[:12]}…")
         except (AnvilError, OSError) as error:
-            said.append(f"{source.name}: {error.message if isinstance(error, AnvilError) else error}")
-            continue
+            why = error.message if isinstance(error, AnvilError) else error.strerror or error
+            said.append(f"{source.name}: {why}")
         finally:
-            if draft.exists() and draft.stat().st_size != model.size:
-                draft.unlink()
-        if found == model.sha256:
-            draft.replace(path)
-            return path
-        said.append(f"{source.name}: the checksum is {found[:12]}…, not {model.sha256[:12]}…")
-        draft.unlink(missing_ok=True)
+            if not whole:
+                draft.unlink(missing_ok=True)
     raise JudgeSetupError(
         f"the model {model.title} could not be fetched: {'; '.join(said)}",
         hint=f"Get {model.file} by hand (SHA-256 {model.sha256}) and set ANVIL_LOCAL_MODEL to it.",
