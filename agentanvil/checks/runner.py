@@ -25,8 +25,6 @@ CHECKS: dict[str, Compile] = {
     "equals_field": equals_field,
 }
 
-JUDGE = "code"
-
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
@@ -44,18 +42,7 @@ class CheckRunner:
 
     def run(self, task: Task) -> Outcome:
         """Return the outcome of a check call: one cell per dimension, no exchanges."""
-        return Outcome(
-            task_id=task.id,
-            row=task.row.index,
-            item_id=task.row.id,
-            call=task.call.name,
-            repeat=task.repeat,
-            order=task.order,
-            judge=JUDGE,
-            cells={dimension: self._cell(dimension, task.row) for dimension in task.call.dimensions},
-            labels=task.row.labels,
-            flags=task.row.flags,
-        )
+        return task.outcome({dimension: self._cell(dimension, task.row) for dimension in task.call.dimensions})
 
     def _cell(self, dimension: str, row: Row) -> Cell:
         prepared = self._prepared[dimension]

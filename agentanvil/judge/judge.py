@@ -65,7 +65,7 @@ async def judge(task: Task, prompt: Prompt, client: ChatClient, settings: CallSe
         if again.replied:
             read = _filled(read, again.read, contract)
     cells = _too_large(read, contract) if answer.too_large else _cells(read, task, contract)
-    return _outcome(task, cells, exchanges, read)
+    return task.outcome(cells, exchanges, () if isinstance(read, ParseFault) else read.flags)
 
 
 def build_request(task: Task, prompt: Prompt, settings: CallSettings) -> ChatRequest:
@@ -188,20 +188,4 @@ def _exchange(reply: ChatReply) -> Exchange:
         latency_s=reply.latency_s,
         cached=reply.cached,
         cost=reply.cost,
-    )
-
-
-def _outcome(task: Task, cells: dict[str, Cell], exchanges: tuple[Exchange, ...], read: Parsed | ParseFault) -> Outcome:
-    return Outcome(
-        task_id=task.id,
-        row=task.row.index,
-        item_id=task.row.id,
-        call=task.call.name,
-        repeat=task.repeat,
-        order=task.order,
-        judge=task.judge,
-        cells=cells,
-        exchanges=exchanges,
-        labels=task.row.labels,
-        flags=task.row.flags if isinstance(read, ParseFault) else (*task.row.flags, *read.flags),
     )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
 
 from agentanvil.dataset import Row
 from agentanvil.rubric import Rubric
+from agentanvil.verdict import Cell, Exchange, Outcome
 
 CHECKS = "checks"
 JOINT = "joint"
 UNORDERED = "-"
+BY_CODE = "code"
+"""What stands for the judge where no judge is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,24 @@ class Task:
     judge: str
     order: str = UNORDERED
 
+    def outcome(
+        self, cells: Mapping[str, Cell], exchanges: tuple[Exchange, ...] = (), flags: tuple[str, ...] = ()
+    ) -> Outcome:
+        """Return what became of this task. `flags` are added to those of its row."""
+        return Outcome(
+            task_id=self.id,
+            row=self.row.index,
+            item_id=self.row.id,
+            call=self.call.name,
+            repeat=self.repeat,
+            order=self.order,
+            judge=self.judge,
+            cells=cells,
+            exchanges=exchanges,
+            labels=self.row.labels,
+            flags=(*self.row.flags, *flags),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -52,7 +73,11 @@ class Plan:
         slots = self.slots()
         for row in rows:
             for call, repeat in slots:
-                yield Task(task_id(row.id, call.name, repeat), row, call, repeat, self.judge)
+                yield Task(task_id(row.id, call.name, repeat), row, call, repeat, self.judge_of(call))
+
+    def judge_of(self, call: CallPlan) -> str:
+        """Return who decides a call."""
+        return self.judge if call.judged else BY_CODE
 
     def slots(self) -> tuple[tuple[CallPlan, int], ...]:
         """The (call, repeat) pairs of one row, in the order in which they are asked."""

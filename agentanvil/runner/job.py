@@ -15,7 +15,7 @@ from agentanvil.client.spec import JudgeSpec
 from agentanvil.dataset import Dataset, DatasetInfo, Row, open_dataset, parse_map, spool_stdin
 from agentanvil.errors import UsageError
 from agentanvil.hashing import canonical_json, derive_seed, digest
-from agentanvil.plan import Plan, plan_calls
+from agentanvil.plan import BY_CODE, Plan, plan_calls
 from agentanvil.prompt import PROMPT_VERSION
 from agentanvil.rubric import Rubric, load_rubric
 from agentanvil.runner.folder import Identity
@@ -23,7 +23,6 @@ from agentanvil.runner.local_judge import model_label, name_judge
 from agentanvil.runner.settings import GradeSettings, JudgeSettings
 
 STDIN = "-"
-CODE_ALONE = "code"
 _CONTENT_BYTES = 8
 _NAME_LENGTH = 60  # of the data file's name, within the run folder's
 
@@ -85,7 +84,7 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
     spec = _judge_of(settings.judge, rubric, around.environ)
     with open_rows(settings.data, settings.mapping, rubric, around) as dataset:
         info = dataset.scan()
-        plan = Plan(plan_calls(rubric), settings.repeats, str(spec) if spec else CODE_ALONE)
+        plan = Plan(plan_calls(rubric), settings.repeats, str(spec) if spec else BY_CODE)
         identity = _identity(settings, rubric, info, spec)
         yield Job(
             settings=settings,
@@ -134,7 +133,7 @@ def _identity(settings: GradeSettings, rubric: Rubric, info: DatasetInfo, spec: 
 def _judge_identity(spec: JudgeSpec | None) -> str:
     """Name the judge; a recording is another judge once it holds other replies, `local` once it is another model."""
     if spec is None:
-        return CODE_ALONE
+        return BY_CODE
     if spec.provider == "local":
         return f"{spec} ({model_label(spec.model)})"
     if spec.provider != "recorded":

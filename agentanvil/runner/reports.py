@@ -76,7 +76,7 @@ def _with_not_run(
             call=call.name,
             repeat=repeat,
             order=UNORDERED,
-            judge=plan.judge,
+            judge=plan.judge_of(call),
             cells=dict.fromkeys(call.dimensions, NotRun()),
             labels=labels,
         )

@@ -7,8 +7,9 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentanvil.plan import CHECKS, JOINT, UNORDERED, CallPlan, Plan, plan_calls, task_id
+from agentanvil.plan import BY_CODE, CHECKS, JOINT, UNORDERED, CallPlan, Plan, plan_calls, task_id
 from agentanvil.rubric import Rubric
+from agentanvil.verdict import Exchange, Outcome, Scored
 from tests.fakes.records import row
 from tests.fakes.records import rubric as make_rubric
 
@@ -47,7 +48,8 @@ def test_a_row_stays_together_checks_first_and_then_repeat_by_repeat() -> None:
     tasks = list(plan.tasks([row(0, id="a"), row(1, id="b")]))
     per_row = ["checks/0", "j0/0", "j1/0", "j0/1", "j1/1"]
     assert [task.id for task in tasks] == [f"{item}/{name}" for item in "ab" for name in per_row]
-    assert {(task.judge, task.order) for task in tasks} == {("j", UNORDERED)}
+    assert {(task.call.name, task.judge) for task in tasks} == {("checks", BY_CODE), ("j0", "j"), ("j1", "j")}
+    assert {task.order for task in tasks} == {UNORDERED}
 
 
 def test_counts_are_those_of_the_tasks() -> None:
@@ -85,3 +87,23 @@ def test_ids_are_readable_where_they_can_be_and_never_hold_a_separator() -> None
     assert task_id("a%2Fb", "joint", 0) == "a%252Fb/joint/0"
     assert task_id("../up\n", "joint", 0) == "..%2Fup%0A/joint/0"
     assert task_id("née", "joint", 0) == "n%C3%A9e/joint/0"
+
+
+def test_an_outcome_names_its_task_and_adds_to_the_flags_of_its_row() -> None:
+    plan = Plan(plan_calls(rubric(1, 0)), repeats=2, judge="j")
+    _, task = plan.tasks([row(3, id="ü", labels={"j0": (4.0,)}, flags=("surrogates_replaced",))])
+    cells, exchange = {"j0": Scored(4.0)}, Exchange(text="{}")
+    assert task.outcome(cells) == Outcome(
+        task_id="%C3%BC/joint/1",
+        row=3,
+        item_id="ü",
+        call="joint",
+        repeat=1,
+        order=UNORDERED,
+        judge="j",
+        cells=cells,
+        labels={"j0": (4.0,)},
+        flags=("surrogates_replaced",),
+    )
+    noted = task.outcome(cells, (exchange,), ("contradiction",))
+    assert (noted.exchanges, noted.flags) == ((exchange,), ("surrogates_replaced", "contradiction"))
