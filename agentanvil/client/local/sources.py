@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import zipfile
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import httpx
 
@@ -18,7 +22,7 @@ from agentanvil.errors import ConnectionFaultError, JudgeSetupError
 
 HUB = "https://huggingface.co"
 CONNECT_S = 3.0
-_READ_S = 30.0
+_READ_S = 15.0
 _CHUNK = 1 << 20
 _AHEAD = 3  # parts that are downloaded while an earlier one is joined
 _LAST_WORDS = 200
@@ -26,32 +30,84 @@ _LAST_WORDS = 200
 
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """The publisher's hub, given three seconds to answer."""
+    """The publisher's hub. Proxies and certificates of the environment are those that httpx reads.
+
+    The connection must be there within `connect_s` seconds, name look-up and all of the hub's addresses included.
+    """
 
     base_url: str = HUB
+    connect_s: float = CONNECT_S
     name: str = "the publisher's hub"
 
     def fetch(self, model: LocalModel, target: Path, progress: Bytes) -> None:
         """Stream the file. Raises ConnectionFaultError where the hub cannot be reached or has other bytes."""
-        timeout = httpx.Timeout(_READ_S, connect=CONNECT_S)
         try:
-            with (
-                httpx.stream("GET", f"{self.base_url}/{model.hub}", timeout=timeout, follow_redirects=True) as answer,
-                target.open("wb") as file,
-            ):
-                if answer.status_code != httpx.codes.OK:
-                    raise ConnectionFaultError(f"it answered {answer.status_code}")
-                done = 0
-                for chunk in answer.iter_bytes(_CHUNK):
-                    done += len(chunk)
-                    if done > model.size:
-                        raise ConnectionFaultError("it sent more bytes than the model has")
-                    file.write(chunk)
-                    progress(done, model.size)
-        except httpx.HTTPError as error:
-            raise ConnectionFaultError(f"no connection ({type(error).__name__})") from error
+            timeout = httpx.Timeout(_READ_S, connect=self.connect_s)
+            with httpx.Client(timeout=timeout, follow_redirects=True) as client:
+                answer = _answer(client, f"{self.base_url}/{model.hub}", self.connect_s)
+                with closing(answer), target.open("wb") as file:
+                    if answer.status_code != httpx.codes.OK:
+                        raise ConnectionFaultError(f"it answered {answer.status_code}")
+                    write = _writer(file, model, progress)
+                    for chunk in answer.iter_bytes(_CHUNK):
+                        write(chunk)
+                    done = file.tell()
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as error:  # the last two: odd proxies
+            raise ConnectionFaultError(_reason(error)) from error
         if done != model.size:
             raise ConnectionFaultError(f"it sent {done} of {model.size} bytes")
+
+
+def _answer(client: httpx.Client, url: str, connect_s: float) -> httpx.Response:
+    """Return the answer's head once it is there.
+
+    httpx limits the time of one address: behind a wall that swallows packets a name with eight of them would take
+    eight times as long, and looking the name up has no limit at all. So a thread asks, which nobody waits for.
+    """
+    found: Future[httpx.Response] = Future()
+    connected = threading.Event()
+
+    def trace(event: str, _: object) -> None:
+        if event == "connection.connect_tcp.complete":
+            connected.set()
+
+    def ask() -> None:
+        try:
+            found.set_result(client.send(client.build_request("GET", url, extensions={"trace": trace}), stream=True))
+        except Exception as error:
+            found.set_exception(error)
+        connected.set()
+
+    threading.Thread(target=ask, name="anvil-hub", daemon=True).start()
+    if not connected.wait(connect_s):
+        raise httpx.ConnectTimeout("timed out")
+    return found.result()
+
+
+def _reason(error: Exception) -> str:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return f"its certificate cannot be trusted ({cause.verify_message}); SSL_CERT_FILE names other authorities"
+        cause = cause.__cause__ or cause.__context__
+    match error:
+        case httpx.ConnectError() | httpx.ConnectTimeout():
+            return f"no connection ({error})"
+        case httpx.TimeoutException():
+            return f"it fell silent for {_READ_S:g} s"
+    return str(error) or type(error).__name__
+
+
+def _writer(file: BinaryIO, model: LocalModel, progress: Bytes) -> Callable[[bytes], None]:
+    """Return what writes a chunk and tells of it. It raises ConnectionFaultError rather than fill the disk."""
+
+    def write(chunk: bytes) -> None:
+        if file.tell() + len(chunk) > model.size:
+            raise ConnectionFaultError("it sent more bytes than the model has")
+        file.write(chunk)
+        progress(file.tell(), model.size)
+
+    return write
 
 
 Run = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
