@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import resource
 import shlex
 import signal
@@ -31,6 +32,7 @@ from tests.fakes.verdicts import verdict_for
 ROOT = Path(__file__).resolve().parents[2]
 _STARTS = "starts.jsonl"
 _ASKED = "asked.jsonl"
+_SHARED = "shared.jsonl"
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,11 @@ class Fake:
     def asked(self) -> list[Any]:
         """The bodies of the chat requests so far."""
         return _lines(self.folder / _ASKED)
+
+    @property
+    def shared(self) -> list[Any]:
+        """What was asked so far to copy one system message to all slots."""
+        return _lines(self.folder / _SHARED)
 
     def all_gone(self, within_s: float = 5.0) -> bool:
         """Tell whether no start of it still runs, or will not after a moment."""
@@ -131,7 +138,7 @@ class How:
 
     `says` is printed at the start; `exits` ends it there with a code, `dies` with a signal by name. `dies_at`
     is the chat request (from 0) at which it dies instead of answering, by `dies` (else by exit code 3).
-    `stubborn` ignores SIGTERM. `delay_s` passes before each verdict.
+    `stubborn` ignores SIGTERM. `delay_s` passes before each verdict. `saves` tells whether slots can be saved.
     """
 
     loading: int | None = 0
@@ -141,6 +148,7 @@ class How:
     dies_at: int | None = None
     stubborn: bool = False
     delay_s: float = 0.0
+    saves: bool = True
 
 
 def _die(how: How) -> None:
@@ -153,6 +161,15 @@ def _die(how: How) -> None:
 def _note(home: Path, name: str, value: Mapping[str, Any]) -> None:
     with (home / name).open("a", encoding="utf-8") as file:
         file.write(f"{json.dumps(value)}\n")
+
+
+def _verdict(body: Mapping[str, Any]) -> Any:
+    if "grammar" not in body:
+        return verdict_for(body["response_format"]["json_schema"]["schema"])
+    names = re.findall(r'\\"(\w+)\\":', body["grammar"])
+    one = {"evidence": ["the"], "reason": "so it is", "score": 4}
+    kept = {name: value for name, value in one.items() if name in names}
+    return {name: kept for name in names if name not in one} or kept
 
 
 def _handler(home: Path, how: How) -> type[BaseHTTPRequestHandler]:
@@ -171,14 +188,17 @@ def _handler(home: Path, how: How) -> type[BaseHTTPRequestHandler]:
         def do_POST(self) -> None:
             nonlocal asked
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if not self.path.endswith("/chat/completions") or body["max_tokens"] == 1:
+                _note(home, _SHARED, {"path": self.path, **body})
+                self._answer(200 if how.saves else 501, {})
+                return
             number, asked = asked, asked + 1
             _note(home, _ASKED, body)
             if number == how.dies_at:
                 print("the last thing it said", flush=True)
                 _die(how)
             time.sleep(how.delay_s)
-            schema = body["response_format"]["json_schema"]["schema"]
-            reply = chat_body(json.dumps(verdict_for(schema)))
+            reply = chat_body(json.dumps(_verdict(body)))
             if body.get("logprobs"):
                 token = {"token": "4", "logprob": -0.1, "top_logprobs": [{"token": "4", "logprob": -0.1}] * 5}
                 reply["choices"][0]["logprobs"] = {"content": [token]}

@@ -21,6 +21,7 @@ from typing import IO, Self
 import httpx
 
 from agentanvil.client.local.binary import ServerBinary
+from agentanvil.client.local.prefix import share_prefix
 from agentanvil.errors import JudgeSetupError
 
 CONTEXT_PER_SLOT = 4096
@@ -66,6 +67,7 @@ class LocalServer:
         self._waited = waited
         self._process: subprocess.Popen[bytes] | None = None
         self._log: IO[bytes] | None = None
+        self._saved: tempfile.TemporaryDirectory[str] | None = None
         self.base_url = ""
 
     async def __aenter__(self) -> Self:
@@ -90,6 +92,13 @@ class LocalServer:
     def alive(self) -> bool:
         """Whether the process still runs."""
         return self._process is not None and self._process.poll() is None
+
+    async def share_prefix(self, body: bytes) -> bool:
+        """Let all slots hold the system message of `body`, which comes with every row; tell whether they do."""
+        if self._saved is None:
+            return False
+        origin = self.base_url.removesuffix("/v1")
+        return await share_prefix(origin, self._settings.slots, Path(self._saved.name), body)
 
     async def ended(self, within_s: float) -> bool:
         """Tell whether the process is gone, or will be within so many seconds: its connections break before it is."""
@@ -116,6 +125,8 @@ class LocalServer:
         command += ["--parallel", str(settings.slots), "--ctx-size", str(settings.slots * settings.context)]
         try:
             self._log = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the server does
+            self._saved = tempfile.TemporaryDirectory(prefix="anvil-local-")  # likewise
+            command += ["--slot-save-path", self._saved.name]
             return subprocess.Popen(  # noqa: S603 - the server that the user chose
                 [*command, *FLAGS],
                 env=self._binary.environment(self._environ),
@@ -155,6 +166,9 @@ class LocalServer:
         if self._log is not None:
             self._log.close()
             self._log = None
+        if self._saved is not None:
+            self._saved.cleanup()
+            self._saved = None
 
     def _kill(self) -> None:
         if self._process is not None and self.alive:

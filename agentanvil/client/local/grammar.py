@@ -1,0 +1,92 @@
+"""A reply schema as a llama.cpp grammar without any white space between tokens.
+
+llama.cpp makes a grammar of a schema by itself, but one that allows blanks and line ends wherever JSON does. The
+small local model likes to indent: of 250 tokens that a verdict on four dimensions took, 50 were white space, at
+20 to 45 ms each.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+_CHARACTERS_A_WORD = 7
+_RULES = r"""char ::= [^ "\\\x7F\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
+word ::= char{1,32}
+"""
+
+
+def compact_grammar(schema: Mapping[str, object]) -> str | None:
+    """Return the grammar (GBNF) of the JSON texts that `schema` allows, written as short as they can be.
+
+    Reads what reply schemas are made of: objects whose properties are all required, in their order; bounded
+    arrays and strings; enumerations. A string's bound of 70 characters becomes one of 10 words. None where
+    `schema` says anything else: llama.cpp reads that itself.
+    """
+    rule = _rule(schema)
+    return None if rule is None else f"root ::= {rule}\n{_RULES}"
+
+
+def _rule(schema: object) -> str | None:
+    if not isinstance(schema, Mapping):
+        return None
+    if "enum" in schema:
+        return _choice(schema["enum"])
+    match schema.get("type"):
+        case "object":
+            return _object(schema)
+        case "array":
+            return _array(schema)
+        case "string":
+            return _string(schema)
+    return None
+
+
+def _choice(values: object) -> str | None:
+    if not isinstance(values, Sequence) or not values:
+        return None
+    return f"({' | '.join(_literal(_dumps(value)) for value in values)})"
+
+
+def _object(schema: Mapping[str, object]) -> str | None:
+    properties, required = schema.get("properties"), schema.get("required")
+    if not isinstance(properties, Mapping) or not properties or not isinstance(required, Sequence):
+        return None
+    if set(required) != set(properties):
+        return None
+    parts: list[str] = []
+    before = "{"
+    for name, value in properties.items():
+        rule = _rule(value)
+        if rule is None:
+            return None
+        parts += (_literal(f"{before}{_dumps(name)}:"), rule)
+        before = ","
+    return " ".join((*parts, _literal("}")))
+
+
+def _array(schema: Mapping[str, object]) -> str | None:
+    least, most = schema.get("minItems", 0), schema.get("maxItems")
+    item = _rule(schema.get("items"))
+    if item is None or not isinstance(least, int) or not isinstance(most, int) or not 0 <= least <= most or not most:
+        return None
+    rest = f'({item} ("," {item}){{{max(least - 1, 0)},{most - 1}}})' if most > 1 else f"({item})"
+    return f'"[" {rest}{"" if least else "?"} "]"'
+
+
+def _string(schema: Mapping[str, object]) -> str | None:
+    most = schema.get("maxLength")
+    if not schema.keys() <= {"type", "maxLength"} or not isinstance(most, int):
+        return None
+    # A bound in characters makes a model fill the last places with whatever fits, such as half of another word.
+    words = max(1, most // _CHARACTERS_A_WORD)
+    return rf'"\"" (word (" " word){{0,{words - 1}}})? "\""'
+
+
+def _literal(text: str) -> str:
+    # GBNF escapes in literals are those of JSON, for the characters that occur here.
+    return _dumps(text)
+
+
+def _dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
