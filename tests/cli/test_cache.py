@@ -96,7 +96,10 @@ def _on_terminal(path: Path, typed: bytes) -> int:
     os.close(theirs)
     seen = b""
     while b"[y/N]" not in seen:
-        seen += os.read(ours, 1024)
+        try:
+            seen += os.read(ours, 1024)
+        except OSError:  # nobody holds the other end any more
+            pytest.fail(f"no question came: {seen.decode()}")
     os.write(ours, typed)
     code = process.wait(timeout=60)
     os.close(ours)
