@@ -7,9 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
-import jsonschema
-import orjson
-
 from agentanvil.client import ChatClient, ChatReply, ChatRequest, Usage
 from agentanvil.client.chat_completions import ChatCompletions
 from agentanvil.client.headers import RateHeaders
@@ -21,7 +18,7 @@ from agentanvil.errors import AnvilError, CallError, EndpointError, JudgeSetupEr
 from agentanvil.judge import Parsed, ParseFault, build_request, read_reply
 from agentanvil.plan import Plan, plan_calls
 from agentanvil.prompt import Contract, PromptRenderer
-from agentanvil.rubric import parse_rubric
+from agentanvil.rubric import compile_schema, parse_rubric
 from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Exit
 from agentanvil.runner.job import Surroundings
@@ -30,6 +27,7 @@ from agentanvil.runner.loop import loop_factory
 from agentanvil.runner.settings import JudgeSettings
 from agentanvil.runner.stack import CACHE_OFF, JudgeFacts, JudgeStack, ReplayStack, open_stack, price_table, wire_of
 from agentanvil.runner.wiring import call_settings
+from agentanvil.strict_json import JsonError, parse_json, replace_surrogates
 
 Logprobs = Literal["yes", "none_came", "refused", "unknown"]
 
@@ -195,7 +193,7 @@ def _faults(read: Parsed | ParseFault) -> list[ParseFault]:
 def _keeps(text: str, schema: Mapping[str, object]) -> bool:
     """Tell whether a reply is the JSON that was asked for, with nothing around it."""
     try:
-        value = orjson.loads(text)
-    except orjson.JSONDecodeError:
+        value, _ = replace_surrogates(text, parse_json(text))
+    except JsonError:
         return False
-    return jsonschema.Draft202012Validator(schema).is_valid(value)
+    return compile_schema(dict(schema)).is_valid(value)

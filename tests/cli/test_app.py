@@ -14,7 +14,7 @@ from agentanvil.cli.app import VERBS, app
 from tests.fakes.command import ROOT, Ended, anvil, run_python
 from tests.fakes.verdicts import small_rubric
 
-HEAVY = ("pandas", "numpy", "httpx", "aiohttp", "pydantic", "rich", "tqdm", "jsonschema", "sqlite3")
+HEAVY = ("pandas", "numpy", "httpx", "aiohttp", "pydantic", "rich", "tqdm", "jsonschema_rs", "sqlite3")
 
 
 def framed(body: str, cwd: Path, **environ: str) -> Ended:

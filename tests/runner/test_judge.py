@@ -130,6 +130,22 @@ def test_a_reply_around_the_json_is_read_but_keeps_no_schema() -> None:
 
 
 @pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        pytest.param('{"evidence": ["Earth"], "reason": "named \\ud800", "score": 4}', 2, id="surrogate"),
+        pytest.param('{"evidence": ["Earth"], "score": 4}', 0, id="no-reason"),
+        pytest.param('{"evidence": ["Earth"], "reason": "named", "score": "4"}', 0, id="text"),
+        pytest.param('{"evidence": ["Earth"], "reason": "named", "score": 4, "more": 1}', 0, id="more"),
+        pytest.param('{"evidence": ["Earth"], "reason": "a", "reason": "b", "score": 4}', 0, id="key-twice"),
+        pytest.param('{"evidence": ["Earth"], "reason": "named", "score": 4, "more": NaN}', 0, id="nan"),
+    ],
+)
+def test_a_schema_is_kept_strictly(said: str, kept: int) -> None:
+    with FakeServer(chat(said)) as server:
+        assert inspect(server).schema_kept == kept
+
+
+@pytest.mark.parametrize(
     ("answer", "why"),
     [
         (chat("I would say four."), "no reply held a verdict"),
