@@ -10,9 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-_CHARACTERS_A_WORD = 7
-_RULES = r"""char ::= [^ "\\\x7F\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
-word ::= char{1,32}
+_CHARACTER = r"""char ::= [^"\\\x7F\x00-\x1F] | "\\" (["\\/bfnrt] | "u" [0-9a-fA-F]{4})
 """
 
 
@@ -20,11 +18,11 @@ def compact_grammar(schema: Mapping[str, object]) -> str | None:
     """Return the grammar (GBNF) of the JSON texts that `schema` allows, written as short as they can be.
 
     Reads what reply schemas are made of: objects whose properties are all required, in their order; bounded
-    arrays and strings; enumerations. A string's bound of 70 characters becomes one of 10 words. None where
-    `schema` says anything else: llama.cpp reads that itself.
+    arrays and strings; enumerations. None where `schema` says anything else: llama.cpp reads
+    that itself.
     """
     rule = _rule(schema)
-    return None if rule is None else f"root ::= {rule}\n{_RULES}"
+    return None if rule is None else f"root ::= {rule}\n{_CHARACTER}"
 
 
 def _rule(schema: object) -> str | None:
@@ -78,9 +76,8 @@ def _string(schema: Mapping[str, object]) -> str | None:
     most = schema.get("maxLength")
     if not schema.keys() <= {"type", "maxLength"} or not isinstance(most, int):
         return None
-    # A bound in characters makes a model fill the last places with whatever fits, such as half of another word.
-    words = max(1, most // _CHARACTERS_A_WORD)
-    return rf'"\"" (word (" " word){{0,{words - 1}}})? "\""'
+    # Bounds in words were tried: the small model then goes on without blanks.
+    return rf'"\"" char{{0,{most}}} "\""'
 
 
 def _literal(text: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 EVIDENCE_CHARS = 70
-REASON_CHARS = 63
+REASON_CHARS = 60
 
 
 def tighten(schema: Mapping[str, object]) -> dict[str, object]:
-    """Return the schema with at most one quote of 70 characters and a reason of 63; scores are left alone.
+    """Return the schema with at most one quote of 70 characters and a reason of 60; scores are left alone.
 
     The bounds become part of the grammar, so that a model which repeats itself ends all the same. A quote cut at
     the bound is still found in the judged text.
