@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from dataclasses import asdict
@@ -16,7 +15,8 @@ from rich.filesize import decimal
 from rich.table import Table
 from rich.text import Text
 
-from agentanvil.cli.options import CacheOption, parse_format
+from agentanvil.cli.invocation import surroundings
+from agentanvil.cli.options import CacheOption, TableOption, parse_format
 from agentanvil.cli.output import emit, say, visible
 from agentanvil.cli.summary import console
 from agentanvil.errors import UsageError
@@ -47,7 +47,7 @@ def cache() -> None:
 @app.command("stats")
 def stats(
     cache: CacheOption = None,
-    format_: Annotated[str | None, typer.Option("--format", metavar="table|json", help="Output format.")] = None,
+    format_: TableOption = None,
 ) -> None:
     """Count the kept replies by judge and model."""
     output = parse_format(format_, ("table", "json"))
@@ -114,7 +114,7 @@ def import_(
 
 
 def _path(cache: str | None) -> Path:
-    return find_cache(judge_settings({"cache": cache}, load_config()).cache, os.environ)
+    return find_cache(judge_settings({"cache": cache}, load_config()).cache, surroundings().environ)
 
 
 def _is_missing(path: Path) -> bool:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import orjson
 import typer
 
+from agentanvil.cli.invocation import flags, surroundings
 from agentanvil.cli.options import (
+    DATA,
     AllowHttpOption,
     CacheOption,
     JudgeOption,
     KeyOption,
     MapOption,
     MaxTokensOption,
+    QuietOption,
     RubricOption,
     SeedOption,
+    TableOption,
     TemperatureOption,
     TimeoutOption,
     parse_format,
@@ -31,7 +33,6 @@ from agentanvil.runner.config import grade_settings, load_config
 from agentanvil.runner.estimate import Estimate, as_dict, estimate
 from agentanvil.runner.exits import Exit
 from agentanvil.runner.grade import GradeResult, grade
-from agentanvil.runner.job import Surroundings
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -39,7 +40,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 @app.command("grade")
 def command(
     ctx: typer.Context,
-    data: Annotated[str, typer.Argument(metavar="DATA", help="JSONL or CSV with the rows; - for standard input.")],
+    data: Annotated[str, DATA],
     rubric: RubricOption = None,
     judge: JudgeOption = None,
     repeats: Annotated[int | None, typer.Option("--repeats", metavar="N", help="Ask each question N times.")] = None,
@@ -63,16 +64,13 @@ def command(
     api_key_env: KeyOption = None,
     allow_http: AllowHttpOption = None,
     dry_run_: Annotated[bool, typer.Option("--dry-run", help="Print calls, tokens and cost; ask nothing.")] = False,
-    format_: Annotated[
-        str | None, typer.Option("--format", metavar="table|json", help="json prints the summary to standard output.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Errors only.")] = False,
+    format_: TableOption = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Grade the rows of DATA against a rubric through a judge; run the same command again to resume."""
     output = parse_format(format_, ("table", "json"))
-    flags = {name.rstrip("_"): value for name, value in ctx.params.items()}
-    settings = grade_settings(data, flags, load_config())
-    around = Surroundings(os.environ, sys.stdin.buffer)
+    settings = grade_settings(data, flags(ctx), load_config())
+    around = surroundings()
     progress = Progress(quiet=quiet)
     if settings.dry_run:
         _show_estimate(estimate(settings, around), output)

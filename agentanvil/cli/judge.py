@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Annotated
 
@@ -11,11 +10,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from agentanvil.cli.invocation import flags, surroundings
 from agentanvil.cli.options import (
     AllowHttpOption,
     KeyOption,
     MaxTokensOption,
     SeedOption,
+    TableOption,
     TemperatureOption,
     TimeoutOption,
     parse_format,
@@ -24,7 +25,6 @@ from agentanvil.cli.output import emit, say, visible
 from agentanvil.cli.progress import Progress
 from agentanvil.cli.summary import console
 from agentanvil.runner.config import judge_settings, load_config
-from agentanvil.runner.job import Surroundings
 from agentanvil.runner.judge import JudgeReport, as_dict, inspect_judge, judge_exit
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -50,16 +50,12 @@ def command(
     timeout: TimeoutOption = None,
     api_key_env: KeyOption = None,
     allow_http: AllowHttpOption = None,
-    format_: Annotated[
-        str | None,
-        typer.Option("--format", metavar="table|json", help="json prints what was found to standard output."),
-    ] = None,
+    format_: TableOption = None,
 ) -> None:
     """Ask JUDGE three tiny questions and print what it can do; exits 2 where it cannot grade."""
     output = parse_format(format_, ("table", "json"))
-    flags = {name.rstrip("_"): value for name, value in ctx.params.items()}
     progress = Progress(quiet=output == "json")
-    report = inspect_judge(judge_settings(flags, load_config()), Surroundings(os.environ), progress)
+    report = inspect_judge(judge_settings(flags(ctx), load_config()), surroundings(), progress)
     if output == "json":
         emit(orjson.dumps(as_dict(report), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
     else:

@@ -9,6 +9,7 @@ import typer
 
 from agentanvil.errors import UsageError
 
+DATA = typer.Argument(metavar="DATA", help="JSONL or CSV with the rows; - for standard input.")
 JudgeOption = Annotated[
     str | None,
     typer.Option("--judge", metavar="JUDGE", help="PROVIDER:MODEL[@BASE_URL]; `local` for the built-in model."),
@@ -33,6 +34,11 @@ KeyOption = Annotated[
 AllowHttpOption = Annotated[
     bool | None, typer.Option("--allow-http", help="Allow plain http to other machines.", show_default=False)
 ]
+TableOption = Annotated[
+    str | None,
+    typer.Option("--format", metavar="table|json", help="A table to be read, or JSON on standard output."),
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Errors only.")]
 
 
 def parse_format(value: str | None, choices: tuple[str, ...]) -> str:

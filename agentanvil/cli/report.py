@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from agentanvil.cli.options import parse_format
+from agentanvil.cli.options import QuietOption, TableOption, parse_format
 from agentanvil.cli.output import emit
 from agentanvil.cli.progress import Progress
 from agentanvil.cli.summary import console, print_summary
@@ -20,10 +20,8 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 @app.command("report")
 def command(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
-    format_: Annotated[
-        str | None, typer.Option("--format", metavar="table|json", help="json prints the summary to standard output.")
-    ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Errors only.")] = False,
+    format_: TableOption = None,
+    quiet: QuietOption = False,
 ) -> None:
     """Rebuild items.csv, scores.csv, summary.json and junit.xml of RUN from its journal; no judge is asked.
 

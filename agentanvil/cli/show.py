@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import sys
 from typing import Annotated
 
 import typer
 
+from agentanvil.cli.invocation import flags, surroundings
 from agentanvil.cli.options import (
+    DATA,
     AllowHttpOption,
     CacheOption,
     JudgeOption,
@@ -24,7 +25,6 @@ from agentanvil.cli.options import (
 from agentanvil.cli.output import emit, say
 from agentanvil.cli.progress import Progress
 from agentanvil.runner.config import judge_settings, load_config
-from agentanvil.runner.job import Surroundings
 from agentanvil.runner.show import ShownRequest, ShowSettings, show
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -37,9 +37,7 @@ _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 def command(
     ctx: typer.Context,
     rubric: Annotated[str, typer.Argument(metavar="RUBRIC", help="The rubric (YAML).")],
-    data: Annotated[
-        str | None, typer.Argument(metavar="DATA", help="JSONL or CSV with the rows; - for standard input.")
-    ] = None,
+    data: Annotated[str | None, DATA] = None,
     id_: Annotated[str | None, typer.Option("--id", metavar="ID", help="The row to show; else the first.")] = None,
     judge: JudgeOption = None,
     repeat: Annotated[int, typer.Option("--repeat", metavar="N", help="The repeat to show, from 0 on.")] = 0,
@@ -62,14 +60,14 @@ def command(
     config = load_config()
     settings = ShowSettings(
         rubric=rubric,
-        judge=judge_settings({name.rstrip("_"): value for name, value in ctx.params.items()}, config),
+        judge=judge_settings(flags(ctx), config),
         data=data,
         mapping=tuple(map_ or config.mapping),
         id=id_,
         repeat=repeat,
         call=call,
     )
-    shown = show(settings, Surroundings(os.environ, sys.stdin.buffer), Progress(quiet=False))
+    shown = show(settings, surroundings(), Progress(quiet=False))
     if shown is None:
         say("code decides every dimension of this rubric: no judge is asked, nothing would be sent")
         return
