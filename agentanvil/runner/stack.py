@@ -17,7 +17,7 @@ from agentanvil.client.cache_store import CacheStore
 from agentanvil.client.cached import CachedClient
 from agentanvil.client.chat_completions import ChatCompletions
 from agentanvil.client.limited import LimitedClient, LimitSettings
-from agentanvil.client.local import LocalCompletions
+from agentanvil.client.local import LocalCompletions, LocalTransport
 from agentanvil.client.prices import PriceTable
 from agentanvil.client.provider import Endpoint, ProviderClient
 from agentanvil.client.proxies import find_proxy, proxy_secrets
@@ -91,10 +91,12 @@ class LiveStack:
     provider: ProviderClient
     limiter: LimitedClient
     budget: Budget
+    transport: Transport
 
     def in_flight(self) -> int:
-        """Return the calls on the wire."""
-        return self.limiter.in_flight
+        """Return the calls on the wire: none while they only wait for a server of our own to start."""
+        starting = isinstance(self.transport, LocalTransport) and not self.transport.ready
+        return 0 if starting else self.limiter.in_flight
 
     def drain(self) -> None:
         """Give up the calls that only wait for their turn."""
@@ -204,4 +206,4 @@ def _live(spec: JudgeSpec, settings: JudgeSettings, way: _Way, budget: Budget, s
     client: ChatClient = RetryingClient(limiter, RetryPolicy(max_attempts=settings.max_attempts))
     if store is not None:
         client = CachedClient(client, store, str(spec))
-    return LiveStack(client, provider, limiter, budget)
+    return LiveStack(client, provider, limiter, budget, way.transport)

@@ -155,6 +155,7 @@ def _die(how: How) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if how.dies is not None:
         os.kill(os.getpid(), signal.Signals[how.dies])
+        time.sleep(60)  # another thread may be the one that it is delivered to
     os._exit(3 if how.exits is None else how.exits)
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
+from pathlib import Path
 
 import orjson
 
@@ -12,10 +15,13 @@ from agentanvil.client.adapter import Shape, WireReply
 from agentanvil.client.base import ChatRequest, ReplySchema
 from agentanvil.client.chat_completions import ChatCompletions
 from agentanvil.client.local.grammar import compact_grammar
+from agentanvil.client.local.models import Bytes
 from agentanvil.client.local.schema import tighten
 from agentanvil.client.local.server import LocalServer
 from agentanvil.client.transport import HttpTransport
-from agentanvil.errors import ConnectionFaultError, EndpointError
+from agentanvil.errors import AnvilError, ConnectionFaultError, EndpointError
+
+_GRACE_S = 1.0  # a process that dies breaks its connections a moment before it is gone
 
 
 class LocalCompletions(ChatCompletions):
@@ -36,16 +42,27 @@ class LocalCompletions(ChatCompletions):
 class LocalTransport:
     """Sends to a server that it starts when it is first needed, and stops when it is closed.
 
-    `start` makes a server that is not running yet; it may take long and tell its progress itself.
+    `fetch` returns the model's file and tells of its bytes; it may take long and runs in a thread, while `told`
+    hears of them on the event loop. `serve` makes a server of that file, which is not running yet. A start that
+    failed is not tried again: all that wait for it meet the same error.
     """
 
-    def __init__(self, start: Callable[[], LocalServer], timeout_s: float, path: str) -> None:
-        self._start = start
+    def __init__(
+        self, fetch: Callable[[Bytes], Path], serve: Callable[[Path], LocalServer], told: Bytes, timeout_s: float
+    ) -> None:
+        self._fetch = fetch
+        self._serve = serve
+        self._told = told
         self._timeout_s = timeout_s
-        self._path = path
         self._starting = asyncio.Lock()
+        self._failure: AnvilError | None = None
         self._server: LocalServer | None = None
         self._http: HttpTransport | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the server is up. Until then nothing was sent to it, whatever waits here."""
+        return self._http is not None
 
     async def send(self, body: bytes) -> WireReply:
         """Raises JudgeSetupError where the server does not start, EndpointError where it died."""
@@ -53,27 +70,57 @@ class LocalTransport:
         try:
             return await http.send(body)
         except ConnectionFaultError as error:
-            if self._server is not None and not self._server.alive:
+            if self._server is not None and await self._server.ended(_GRACE_S):
                 raise EndpointError(f"the local server is gone: {self._server.last_words()}") from error
             raise
 
     async def close(self) -> None:
-        if self._http is not None:
-            await self._http.close()
-        if self._server is not None:
-            await self._server.__aexit__(None, None, None)
+        """Stop the server. What was not started is left so."""
+        try:
+            if self._http is not None:
+                await self._http.close()
+        finally:
+            if self._server is not None:
+                await self._server.__aexit__(None, None, None)
 
     async def _started(self, body: bytes) -> HttpTransport:
         async with self._starting:
+            if self._failure is not None:
+                raise copy(self._failure)
             if self._http is None:
-                server = self._server or await self._begun()
+                try:
+                    server = self._server or await self._begun()
+                except AnvilError as error:
+                    self._failure = error
+                    raise
                 await server.share_prefix(body)
-                headers = ChatCompletions().headers(None)
-                self._http = HttpTransport(server.base_url + self._path, headers, timeout_s=self._timeout_s)
+                adapter = LocalCompletions()
+                url = server.base_url + adapter.path
+                self._http = HttpTransport(url, adapter.headers(None), timeout_s=self._timeout_s)
         return self._http
 
     async def _begun(self) -> LocalServer:
-        server = await asyncio.to_thread(self._start)
-        await server.__aenter__()
+        # On the loop's own thread, which lasts: the kernel ends the server with the thread that started it.
+        server = await self._serve(await self._fetched()).__aenter__()
         self._server = server
         return server
+
+    async def _fetched(self) -> Path:
+        """Fetch in a thread. It cannot be cancelled, so it is told to stop when it next tells of its progress."""
+        loop = asyncio.get_running_loop()
+        cancelled = threading.Event()
+
+        def progress(done: int, total: int) -> None:
+            if cancelled.is_set():
+                raise _StoppedError
+            loop.call_soon_threadsafe(self._told, done, total)
+
+        try:
+            return await asyncio.to_thread(self._fetch, progress)
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+
+
+class _StoppedError(Exception):
+    """Nobody waits for the model any more."""
