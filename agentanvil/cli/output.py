@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from typing import TextIO
 
 import typer
+
+_STEERING = re.compile("[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069\\ud800-\\udfff]")
 
 
 def emit(data: bytes) -> None:
@@ -32,7 +35,9 @@ def leave(stream: TextIO) -> None:
 
 
 def visible(text: str) -> str:
-    """Return text whose control characters cannot steer a terminal: judges, rows and endpoints may send any."""
-    if text.isprintable():
-        return text
-    return "".join([char if char.isprintable() or char == "\n" else "\ufffd" for char in text])
+    """Return text whose control characters cannot steer a terminal: judges, rows and endpoints may send any.
+
+    Spaces of every script and what joins letters or emoji stay; controls but the line end, marks that turn the
+    writing direction, and lone surrogates are shown as U+FFFD.
+    """
+    return text if text.isprintable() else _STEERING.sub("\ufffd", text)
