@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -34,5 +35,6 @@ class AtomicText:
 
     def discard(self) -> None:
         """Drop the draft; an older file stays as it was. Does nothing after `commit`."""
-        self._file.close()
+        with suppress(OSError):  # a full disk refuses what is still in the buffer: nobody wants it any more
+            self._file.close()
         self._draft.unlink(missing_ok=True)
