@@ -19,7 +19,8 @@ AnvilError
 │   │   └── RequestTooLargeError
 │   ├── ParameterRefusedError one parameter of the request is not accepted
 │   └── EndpointError         no request will pass: key, model, quota; ends the run
-└── BudgetReachedError    --max-calls or --max-cost: stop cleanly, resumable, exit 3
+├── BudgetReachedError    --max-calls or --max-cost: stop cleanly, resumable, exit 3
+└── RunWriteError         the disk takes no more of a run: what it has is safe, resumable, exit 3
 """
 
 from __future__ import annotations
@@ -194,3 +195,7 @@ class EndpointError(CallError):
 
 class BudgetReachedError(AnvilError):
     """`--max-calls` or `--max-cost` is used up; the run stops and can be resumed."""
+
+
+class RunWriteError(AnvilError):
+    """A file of the run cannot be written: a full disk, most likely. What is in the journal is safe."""

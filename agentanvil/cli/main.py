@@ -13,11 +13,12 @@ from pathlib import Path
 from agentanvil import __version__
 from agentanvil.cli.app import app
 from agentanvil.cli.output import leave, say
-from agentanvil.errors import AnvilError
+from agentanvil.errors import AnvilError, RunWriteError
 
 _INTERNAL = 5
 _INTERRUPTED = 130
 _USAGE = 2
+_MISSING = 3
 
 
 def main(command: Callable[[], object] = app) -> None:
@@ -27,7 +28,7 @@ def main(command: Callable[[], object] = app) -> None:
         command()
     except AnvilError as error:
         say(f"error: {error}")
-        sys.exit(_USAGE)
+        sys.exit(_MISSING if isinstance(error, RunWriteError) else _USAGE)
     except KeyboardInterrupt:
         say("interrupted")
         sys.exit(_INTERRUPTED)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +19,7 @@ from typing import Any, BinaryIO, Self
 import orjson
 
 from agentanvil.engine.codec import decode, encode
-from agentanvil.errors import RunFolderError, Where
+from agentanvil.errors import RunFolderError, RunWriteError, Where
 from agentanvil.plan import Plan
 from agentanvil.verdict import JudgeError, Outcome
 
@@ -32,9 +33,15 @@ class JournalWriter:
     """Appends outcomes to a journal whose first line names the run it belongs to."""
 
     def __init__(self, path: Path, fingerprint: str) -> None:
-        """Open for appending and cut a half-written last line. Whose journal it is, `read_index` has checked."""
+        """Open for appending and cut a half-written last line. Whose journal it is, `read_index` has checked.
+
+        Raises RunWriteError.
+        """
         self.path = path
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+        except OSError as error:
+            raise self._refused(error) from error
         try:
             if _cut_tail(self._file) == 0:
                 self._write({"journal": FORMAT, "run": fingerprint})
@@ -43,7 +50,7 @@ class JournalWriter:
             raise
 
     def append(self, outcome: Outcome) -> None:
-        """Hand one line to the operating system before returning. Raises RunFolderError where the disk refuses it."""
+        """Hand one line to the operating system before returning. Raises RunWriteError where the disk refuses it."""
         self._write(encode(outcome))
 
     def _write(self, line: dict[str, object]) -> None:
@@ -52,16 +59,26 @@ class JournalWriter:
             while data:
                 data = data[os.write(self._file, data) :]
         except OSError as error:
-            raise RunFolderError(
-                f"the journal cannot be written: {error.strerror or error}",
-                where=Where(str(self.path)),
-                hint="Make room, then run the same command again: it goes on where it stopped.",
-            ) from error
+            # The next outcome must not be glued to half a line; making a file shorter needs no room.
+            with suppress(OSError):
+                _cut_tail(self._file)
+            raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> RunWriteError:
+        return RunWriteError(
+            f"the journal cannot be written: {error.strerror or error}",
+            where=Where(str(self.path)),
+            hint="Mend this, then run the same command again: it goes on where it stopped.",
+        )
 
     def close(self) -> None:
-        """Flush to the disk and close."""
-        os.fsync(self._file)
-        os.close(self._file)
+        """Flush to the disk and close. Raises RunWriteError."""
+        try:
+            os.fsync(self._file)
+        except OSError as error:
+            raise self._refused(error) from error
+        finally:
+            os.close(self._file)
 
     def __enter__(self) -> Self:
         return self

@@ -13,7 +13,7 @@ from typing import Any, Self
 import orjson
 from filelock import FileLock, Timeout
 
-from agentanvil.errors import RunFolderError, Where
+from agentanvil.errors import RunFolderError, RunWriteError, Where
 from agentanvil.report import AtomicText
 
 MANIFEST = "manifest.json"
@@ -135,7 +135,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, object]) -> None:
-    """Replace the manifest in one step, so that a reader never sees half of it. Raises RunFolderError."""
+    """Replace the manifest in one step, so that a reader never sees half of it. Raises RunWriteError."""
     path = folder / MANIFEST
     try:
         file = AtomicText(path)
@@ -145,7 +145,11 @@ def write_manifest(folder: Path, manifest: Mapping[str, object]) -> None:
         finally:
             file.discard()
     except OSError as error:
-        raise RunFolderError(f"cannot be written: {error.strerror or error}", where=Where(str(path))) from error
+        raise RunWriteError(
+            f"cannot be written: {error.strerror or error}",
+            where=Where(str(path)),
+            hint="Mend this, then run the same command again.",
+        ) from error
 
 
 def refuse_other_run(folder: Path, manifest: Mapping[str, Any], identity: Identity) -> None:

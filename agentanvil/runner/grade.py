@@ -10,7 +10,7 @@ from typing import Any
 
 from agentanvil.aggregate import Summary
 from agentanvil.engine import JournalIndex, JournalWriter, read_index
-from agentanvil.errors import AnvilError, BudgetReachedError, EndpointError, JudgeSetupError
+from agentanvil.errors import AnvilError, BudgetReachedError, EndpointError, JudgeSetupError, RunWriteError
 from agentanvil.plan import Task
 from agentanvil.runner.events import Listener, RunStart, Tally
 from agentanvil.runner.exits import Ending, Exit, run_exit
@@ -45,7 +45,8 @@ def grade(settings: GradeSettings, around: Surroundings, listener: Listener) -> 
     """Run or resume one `anvil grade`.
 
     Raises InputError where the input, the folder or the judge cannot be used: then nothing was spent and no
-    folder is left behind. Everything that happens after the first verdict ends in a GradeResult.
+    folder is left behind. Everything that happens after the first verdict ends in a GradeResult, except that a
+    disk which takes no reports raises RunWriteError.
     """
     with prepare(settings, around) as job:
         if read_manifest(job.folder) is None:
@@ -97,7 +98,7 @@ def _graded(job: Job, folder: RunFolder, around: Surroundings, listener: Listene
 
 def _unbegun(end: SessionEnd) -> AnvilError | None:
     """Return what stopped a sitting before a judge was heard on anything: that is a matter of input, not a run."""
-    if end.problem is None or end.asked or isinstance(end.problem, BudgetReachedError):
+    if end.problem is None or end.asked or isinstance(end.problem, BudgetReachedError | RunWriteError):
         return None
     if isinstance(end.problem, EndpointError):
         return JudgeSetupError(end.problem.message, hint=end.problem.hint)

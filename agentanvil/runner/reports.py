@@ -9,7 +9,7 @@ from typing import Any
 from agentanvil.aggregate import ItemOutcomes, Summariser, Summary
 from agentanvil.dataset import Row
 from agentanvil.engine import JournalIndex, JournalReader, read_index
-from agentanvil.errors import RunFolderError, Where
+from agentanvil.errors import RunWriteError, Where
 from agentanvil.hashing import derive_seed
 from agentanvil.plan import UNORDERED, Plan, plan_calls, task_id
 from agentanvil.report import ReportWriters
@@ -24,7 +24,7 @@ def write_reports(folder: Path, manifest: Mapping[str, Any], rows: RowSource | N
     """Write items.csv, scores.csv, summary.json and junit.xml; return the summary.
 
     `rows` gives the names of rows that no journal line names; without it they are called after their number.
-    Raises RunFolderError for a damaged journal, and where a report cannot be written: the journal holds all then.
+    Raises RunFolderError for a damaged journal, RunWriteError where a report cannot be written.
     """
     rubric = parse_rubric(manifest["rubric"]["text"], manifest["rubric"]["file"])
     plan = Plan(plan_calls(rubric), manifest["plan"]["repeats"], manifest["judge"]["name"])
@@ -39,10 +39,10 @@ def write_reports(folder: Path, manifest: Mapping[str, Any], rows: RowSource | N
             summary = summariser.finish(_notes(manifest, rubric))
             writers.finish(summary)
     except OSError as error:
-        raise RunFolderError(
+        raise RunWriteError(
             f"the reports cannot be written: {error.strerror or error}",
             where=Where(error.filename or str(folder)),
-            hint=f"Every verdict is safe in {JOURNAL}: mend this, then `anvil report {folder}` writes them.",
+            hint=f"Every verdict is safe in {JOURNAL}. Mend this, then run the same command again.",
         ) from error
     finally:
         reader.close()

@@ -51,6 +51,12 @@ def test_a_verb_says_what_it_does_and_what_each_option_is_for(verb: str) -> None
         assert len(part.get_help(typer.Context(part)).splitlines()) > 3
 
 
+@pytest.mark.parametrize(("error", "code"), [("RunFolderError", 2), ("JudgeSetupError", 2), ("RunWriteError", 3)])
+def test_what_can_be_resumed_is_told_from_what_must_be_mended(error: str, code: int, tmp_path: Path) -> None:
+    found = framed(f"from agentanvil.errors import {error}\nraise {error}('so it is', hint='do this')", tmp_path)
+    assert (found.code, found.err) == (code, "error: so it is\n  do this\n")
+
+
 def test_the_overview_loads_no_verb_and_nothing_heavy(tmp_path: Path) -> None:
     script = """
 import sys

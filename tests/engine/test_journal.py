@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.engine import JournalIndex, JournalReader, JournalWriter, read_index
-from agentanvil.errors import RunFolderError
+from agentanvil.errors import RunFolderError, RunWriteError
 from agentanvil.plan import CallPlan, Plan
 from agentanvil.verdict import JudgeError, Outcome, Scored
+from tests.fakes.full_disk import no_file_beyond
 from tests.fakes.records import outcome
 
 PLAN = Plan((CallPlan("joint", ("faithfulness",), judged=True),), repeats=2, judge="scripted:test")
@@ -121,9 +122,24 @@ def test_scores_keep_their_exact_value(tmp_path: Path) -> None:
     reader.close()
 
 
+def test_a_disk_that_fills_leaves_no_half_line_for_the_next_outcome(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    write(path, outcome(0))
+    with JournalWriter(path, RUN) as journal:
+        with no_file_beyond(path.stat().st_size + 10), pytest.raises(RunWriteError, match="cannot be written"):
+            journal.append(outcome(1))
+        journal.append(outcome(2))
+    assert done(index_of(path)) == [(0, 0), (2, 0)]
+
+
+def test_a_journal_that_cannot_be_opened_is_told_as_such(tmp_path: Path) -> None:
+    with pytest.raises(RunWriteError, match=f"{tmp_path}: the journal cannot be written"):
+        JournalWriter(tmp_path, RUN)
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_full_disk_is_told_as_such() -> None:
-    with pytest.raises(RunFolderError, match="No space left") as caught:
+    with pytest.raises(RunWriteError, match="No space left") as caught:
         JournalWriter(Path("/dev/full"), RUN)
     assert caught.value.where is not None
     assert caught.value.where.file == "/dev/full"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from agentanvil.engine import read_index
-from agentanvil.errors import RunFolderError
+from agentanvil.errors import RunWriteError
 from agentanvil.runner.exits import Exit
 from agentanvil.runner.grade import pending
 from agentanvil.runner.job import Surroundings, prepare
@@ -71,7 +71,7 @@ def test_o_i03_what_was_paid_for_is_safe_before_a_report_is_begun(tmp_path: Path
         before = runs.reports()
         obstacle = runs.out / ".summary.json.tmp"
         obstacle.mkdir()
-        with pytest.raises(RunFolderError, match="reports cannot be written") as caught:
+        with pytest.raises(RunWriteError, match="reports cannot be written") as caught:
             runs.grade()
         assert str(obstacle) in str(caught.value)
         assert len(read_journal(runs.out)) == 4

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from agentanvil.errors import RunWriteError
 from agentanvil.runner.exits import Exit
+from tests.fakes.full_disk import no_file_beyond
 from tests.fakes.runs import Runs, asked_about, read_journal, read_table, rows
 from tests.fakes.server import Answer, FakeServer, Recorded, chat, error
 from tests.fakes.verdicts import graded
@@ -101,3 +103,26 @@ def test_a_budget_of_calls_stops_a_run_that_goes_on_without_repeating(
 def test_a_budget_that_just_suffices_is_no_reason_to_stop(tmp_path: Path, server: FakeServer) -> None:
     result = Runs(tmp_path, server).grade(max_calls=3)
     assert (result.exit, result.ending) == (Exit.OK, "complete")
+
+
+def test_a_disk_that_fills_stops_the_run_and_costs_only_what_was_in_flight(tmp_path: Path, server: FakeServer) -> None:
+    runs = Runs(tmp_path, server, *rows(60))
+    with no_file_beyond(20_000):
+        stopped = runs.grade(concurrency=2)
+    assert (stopped.exit, stopped.ending) == (Exit.MISSING, "stopped")
+    assert isinstance(stopped.problem, RunWriteError)
+    assert "the same command again" in str(stopped.problem)
+    states = [item["state"] for item in read_table(runs.out, "items.csv")]
+    assert 2 < states.count("scored") == len(read_journal(runs.out)) < 60
+    assert runs.grade().exit is Exit.OK
+    assert 60 < len(server.requests) <= 62
+
+
+def test_a_disk_that_has_no_room_for_reports_either_keeps_the_verdicts(tmp_path: Path, server: FakeServer) -> None:
+    runs = Runs(tmp_path, server, *rows(60))
+    with no_file_beyond(9_000), pytest.raises(RunWriteError, match="reports cannot be written"):
+        runs.grade(concurrency=2)
+    assert 2 < len(read_journal(runs.out)) < 60
+    assert {path.name for path in runs.out.iterdir()} == {"journal.jsonl", "manifest.json"}
+    assert runs.grade().exit is Exit.OK
+    assert 60 < len(server.requests) <= 62
