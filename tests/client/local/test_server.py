@@ -209,3 +209,18 @@ def test_it_is_gone_when_the_interpreter_ends(tmp_path: Path, then: str) -> None
     with start_parent(fake, then) as parent:
         assert parent.wait(60) == (0 if then == "forgets" else 7)
     assert fake.all_gone()
+
+
+@pytest.mark.parametrize(("own", "used"), [({}, "0"), ({"LLAMA_ARG_CACHE_RAM": "512"}, "512")])
+def test_finished_rows_are_not_kept_in_memory_unless_the_user_wants_them(
+    tmp_path: Path, own: dict[str, str], used: str
+) -> None:
+    fake = put_llama(tmp_path)
+    settings = ServerSettings(put_model(fake.folder), slots=2)
+
+    async def main() -> None:
+        async with LocalServer(find_server(fake.path, lambda: None), settings, {**fake.environ, **own}):
+            pass
+
+    asyncio.run(main())
+    assert fake.starts[0].environ["LLAMA_ARG_CACHE_RAM"] == used
