@@ -22,7 +22,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RUBRIC = ROOT / "rubrics" / "calibrated.yaml"
-WORDS = "the of and water light system price answer because river model contract evidence figure claim result".split()
+TEXT = "the of and water light system price answer because river model contract evidence figure claim result"
+WORDS = TEXT.split()
 CLIENT_CORE, PROVIDER_CORE = 0, 1
 
 
@@ -48,7 +49,7 @@ def provider(latency_s: float = 0.0, per_second: int = 0) -> Iterator[str]:
         stdout=subprocess.PIPE,
         text=True,
         cwd=ROOT,
-        preexec_fn=on_core(PROVIDER_CORE),
+        preexec_fn=on_core(PROVIDER_CORE),  # noqa: PLW1509 - this process has one thread
     )
     assert process.stdout is not None
     try:
@@ -66,7 +67,11 @@ def stats(url: str) -> dict[str, float]:
 def ran(arguments: list[str], env: Mapping[str, str]) -> Ran:
     started = time.perf_counter()
     process = subprocess.Popen(
-        arguments, cwd=ROOT, env=dict(env), preexec_fn=on_core(CLIENT_CORE), stdout=subprocess.DEVNULL
+        arguments,
+        cwd=ROOT,
+        env=dict(env),
+        preexec_fn=on_core(CLIENT_CORE),  # noqa: PLW1509 - this process has one thread
+        stdout=subprocess.DEVNULL,
     )
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
