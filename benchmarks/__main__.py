@@ -127,7 +127,8 @@ def say(name: str, value: str, beside: str = "", aim: str = "") -> None:
 
 
 def throughput(desk: Desk, calls: int = 20_000) -> None:
-    rates, raws = [], {kind: [] for kind in ("aiohttp", "httpx-aiohttp", "httpx")}
+    rates: list[float] = []
+    raws: dict[str, list[float]] = {kind: [] for kind in ("aiohttp", "httpx-aiohttp", "httpx")}
     with provider() as url:
         for _ in range(3):
             for kind, found in raws.items():

@@ -12,7 +12,7 @@ from agentanvil.aggregate import Frame, ItemOutcomes, Summariser
 from agentanvil.errors import RunFolderError
 from agentanvil.report import ITEM_COLUMNS, SCORE_COLUMNS, ReportWriters, read_items, read_scores
 from agentanvil.rubric import Rubric
-from agentanvil.verdict import STATES, JudgeError, NotApplicable, NotRun, Scored
+from agentanvil.verdict import STATES, Cell, JudgeError, NotApplicable, NotRun, Scored
 from tests.fakes.graded import NA, columns, grade, item, plan, rubric
 
 HOSTILE = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.text(
@@ -90,7 +90,7 @@ def test_scores_are_typed(tmp_path: Path) -> None:
 
 def test_every_state_is_told_apart(tmp_path: Path) -> None:
     of = rubric("a")
-    cells = [
+    cells: list[Cell] = [
         Scored(2, ("one", "two"), True, "since", ("reasked",)),
         Scored(1, (), None, "", ("no_evidence",)),
         NotApplicable("no claim"),
