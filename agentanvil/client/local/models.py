@@ -21,7 +21,7 @@ _CHUNK = 1 << 20
 _MAGIC = b"GGUF"
 _SAMPLES = 64
 _SAMPLE_BYTES = 1 << 16
-_SPARE_BYTES = 400 * 2**20  # parts that wait to be joined, beside the file that grows
+_SPARE_BYTES = 600 * 2**20  # three parts on the way, each at the installer and here, beside the file that grows
 _PATIENCE_S = 0.3
 
 

@@ -227,7 +227,7 @@ def test_what_a_killed_process_left_is_not_trusted(tmp_path: Path, left: bytes) 
 def test_a_small_disk_is_told_before_a_byte_is_asked_for(tmp_path: Path) -> None:
     source = Scripted()
     with pytest.raises(
-        JudgeSetupError, match=r"cannot be kept in .*: 0\.4 GB are needed and 0\.1 GB are free"
+        JudgeSetupError, match=r"cannot be kept in .*: 0\.6 GB are needed and 0\.1 GB are free"
     ) as caught:
         obtain(MODEL, tmp_path, (source,), ignore, lambda _: 123_456_789)
     assert "Free some space" in str(caught.value.hint)
