@@ -62,3 +62,7 @@ def test_zero_is_a_number_where_it_can_be_meant(values: dict[str, Any]) -> None:
 @pytest.mark.parametrize(("given", "sent"), [(None, DEFAULT_SEED), (0, 0), (7, 7)])
 def test_a_seed_is_sent_whether_or_not_it_was_asked_for(given: int | None, sent: int) -> None:
     assert JudgeSettings(seed=given).seed_sent == sent
+
+
+def test_an_attempt_has_a_deadline_unless_told_otherwise() -> None:
+    assert 0 < JudgeSettings().timeout <= 600
