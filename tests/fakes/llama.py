@@ -138,7 +138,7 @@ class How:
 
     `says` is printed at the start; `exits` ends it there with a code, `dies` with a signal by name. `dies_at`
     is the chat request (from 0) at which it dies instead of answering, by `dies` (else by exit code 3).
-    `stubborn` ignores SIGTERM. `delay_s` passes before each verdict. `saves` tells whether slots can be saved.
+    `drops_at` is the one that it hangs up on instead. `stubborn` ignores SIGTERM. `delay_s` passes before each verdict. `saves` tells whether slots can be saved.
     """
 
     loading: int | None = 0
@@ -146,6 +146,7 @@ class How:
     exits: int | None = None
     dies: str | None = None
     dies_at: int | None = None
+    drops_at: int | None = None
     stubborn: bool = False
     delay_s: float = 0.0
     saves: bool = True
@@ -198,6 +199,9 @@ def _handler(home: Path, how: How) -> type[BaseHTTPRequestHandler]:
             if number == how.dies_at:
                 print("the last thing it said", flush=True)
                 _die(how)
+            if number == how.drops_at:
+                self.close_connection = True
+                return
             time.sleep(how.delay_s)
             reply = chat_body(json.dumps(_verdict(body)))
             if body.get("logprobs"):

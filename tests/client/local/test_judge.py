@@ -13,7 +13,7 @@ import pytest
 
 from agentanvil.client.adapter import WireReply
 from agentanvil.client.local import Bytes, LocalServer, LocalTransport, ServerSettings, find_server
-from agentanvil.errors import AnvilError, EndpointError, JudgeSetupError
+from agentanvil.errors import AnvilError, ConnectionFaultError, EndpointError, JudgeSetupError
 from tests.fakes.llama import Fake, put_llama, put_model
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the fake server is a script")
@@ -200,6 +200,17 @@ def test_a_server_that_dies_in_mid_run_ends_it(tmp_path: Path, how: dict[str, st
             with pytest.raises(EndpointError, match="the local server is gone: ") as caught:
                 await transport.send(BODY)
             assert words in caught.value.message
+        await transport.close()
+
+    asyncio.run(main())
+
+
+def test_a_server_that_lives_and_hangs_up_may_be_asked_again(tmp_path: Path) -> None:
+    async def main() -> None:
+        transport = Starts(put_llama(tmp_path, drops_at=0)).transport()
+        with pytest.raises(ConnectionFaultError):
+            await transport.send(BODY)
+        assert (await transport.send(BODY)).status == 200
         await transport.close()
 
     asyncio.run(main())
