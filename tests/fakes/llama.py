@@ -137,9 +137,9 @@ class How:
     """What goes wrong. `loading` is how many health checks find it loading (None: it never gets ready).
 
     `says` is printed at the start; `exits` ends it there with a code, `dies` with a signal by name. `dies_at`
-    is the chat request (from 0) at which it dies instead of answering, by `dies` (else by exit code 3).
-    `drops_at` is the one that it hangs up on instead. `stubborn` ignores SIGTERM. `delay_s` passes before each
-    verdict. `saves` tells whether slots can be saved.
+    is the chat request (from 0) at which it dies instead of answering, by `dies` (else by exit code 3), and
+    `drops_at` the one that it hangs up on. `stubborn` ignores SIGTERM. `delay_s` passes before each verdict.
+    `saves` tells whether slots can be saved.
     """
 
     loading: int | None = 0
