@@ -188,7 +188,8 @@ asyncio.run(main())
 
 def start_parent(fake: Fake, then: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", PARENT, str(fake.folder / "llama-server"), then]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    surroundings = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(fake.folder)}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, env=surroundings)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there the kernel can be asked for it")
