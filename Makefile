@@ -24,7 +24,7 @@ help: ## list the targets
 	@touch $@
 
 demo: .venv/.run ## grade datasets/demo.jsonl with the local model and compare with its labels
-	$(BIN)/anvil grade datasets/demo.jsonl --rubric rubrics/calibrated.yaml --judge local --out runs/demo
+	$(BIN)/anvil grade datasets/demo.jsonl --rubric rubrics/calibrated.yaml --judge local --concurrency 16 --out runs/demo
 
 test: .venv/.dev ## the fast suite
 	$(PYTEST) -n 2 -m 'not live and not slow'

@@ -16,7 +16,7 @@ DEFAULT_TIMEOUT_S = 120.0
 DEFAULT_ATTEMPTS = 8
 DEFAULT_SEED = 0
 DEFAULT_MAX_TOKENS = 2000
-LOCAL_DEFAULTS: Mapping[str, Any] = {"concurrency": 4, "timeout": 600.0}
+LOCAL_DEFAULTS: Mapping[str, Any] = {"concurrency": 8, "timeout": 900.0}
 """What a model on this machine's processors needs instead: each call in flight is a slot of the server."""
 
 
