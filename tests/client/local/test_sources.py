@@ -321,7 +321,7 @@ def test_a_download_that_hangs_can_be_stopped(tmp_path: Path) -> None:
 
 SCRIPT = """
 import sys, tempfile
-print('ä' * 3)
+print('ä' * 3, flush=True)
 print(tempfile.gettempdir(), file=sys.stderr)
 sys.stdout.buffer.write(b'\\xff')
 sys.exit(3)
