@@ -1,7 +1,7 @@
 """The only place where implementations meet: a judge's name becomes a stack of clients, a job becomes a worker.
 
-Outer to inner: cached → retrying → limited → budget → provider → HTTP. The environment is read here and nowhere
-below.
+Outer to inner: cached → retrying → limited → budget → provider → HTTP. The environment comes in from the cli and
+is read nowhere below.
 """
 
 from __future__ import annotations
