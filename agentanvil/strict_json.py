@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from typing import Literal
 
 from agentanvil.errors import quoted
@@ -26,6 +27,7 @@ SURROGATES_REPLACED = "surrogates_replaced"
 """The flag on a row or a verdict in which a lone surrogate became U+FFFD."""
 
 _SPACE = " \t\n\r"
+_NOT_FINITE = object()
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -74,6 +76,31 @@ def parse_json_at(text: str, start: int) -> tuple[JsonValue, int]:
         raise _refusal(error) from None
     _refuse_depth(value, text.count("[", start, end) + text.count("{", start, end))
     return value, end
+
+
+def non_finite_path(text: str) -> str | None:
+    """Return where in a refused text the first number that is not finite stands, such as `meta.scores.2`."""
+
+    def noted(digits: str) -> object:
+        number = float(digits)
+        return number if math.isfinite(number) else _NOT_FINITE
+
+    try:
+        value = json.loads(text, parse_constant=lambda _: _NOT_FINITE, parse_float=noted)
+    except (ValueError, RecursionError):
+        return None
+    return next(_paths_of(_NOT_FINITE, value), None)
+
+
+def _paths_of(wanted: object, value: object) -> Iterator[str]:
+    """Yield the dotted path of each place in `value` that holds `wanted` itself; no recursion, for any depth."""
+    open_values: list[tuple[str, object]] = [("", value)]
+    while open_values:
+        path, found = open_values.pop()
+        if found is wanted:
+            yield path
+        items = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+        open_values.extend([(f"{path}.{key}".lstrip("."), item) for key, item in items][::-1])
 
 
 def replace_surrogates(text: str, value: JsonValue) -> tuple[JsonValue, bool]:

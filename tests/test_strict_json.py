@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentanvil.strict_json import MAX_DEPTH, JsonError, parse_json, parse_json_at, replace_surrogates
+from agentanvil.strict_json import (
+    MAX_DEPTH,
+    JsonError,
+    non_finite_path,
+    parse_json,
+    parse_json_at,
+    replace_surrogates,
+)
 from tests.fakes.json_values import JSON_VALUES
 
 
@@ -109,3 +116,18 @@ def test_keys_that_become_equal_are_refused() -> None:
     text = r'{"\ud83d": 1, "\ud83e": 2}'
     with pytest.raises(JsonError, match="twice"):
         replace_surrogates(text, parse_json(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ('{"x": NaN}', "x"),
+        ('{"a": [0, {"b": -Infinity}], "c": NaN}', "a.1.b"),
+        ('{"a": 1, "a": 1e999}', "a"),
+        ("NaN", ""),
+        ('{"x": 1}', None),
+        ('{"x": NaN', None),
+    ],
+)
+def test_the_place_of_a_number_that_is_not_finite_is_found(text: str, path: str | None) -> None:
+    assert non_finite_path(text) == path

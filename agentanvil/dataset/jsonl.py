@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator
 from agentanvil.dataset.faults import json_type
 from agentanvil.dataset.lines import Record, Tally
 from agentanvil.errors import DatasetError, Where
-from agentanvil.strict_json import SURROGATES_REPLACED, JsonError, JsonValue, parse_json, replace_surrogates
+from agentanvil.strict_json import (
+    SURROGATES_REPLACED,
+    JsonError,
+    JsonValue,
+    non_finite_path,
+    parse_json,
+    replace_surrogates,
+)
 
 _ONE_A_LINE = "JSON lines hold one object a line: "
 
@@ -23,7 +30,8 @@ def read_jsonl(lines: Iterable[tuple[int, str]], file: str, tally: Tally) -> Ite
             value, replaced = replace_surrogates(text, value)
         except JsonError as fault:
             place = "" if fault.column is None else f" (column {fault.column})"
-            raise DatasetError(f"{fault}{place}", where=Where(file, number), hint=_hint(text, fault)) from None
+            field = non_finite_path(text) if fault.fault == "non_finite" else None
+            raise DatasetError(f"{fault}{place}", where=Where(file, number, field), hint=_hint(text, fault)) from None
         if not isinstance(value, dict):
             raise DatasetError(
                 f"the line holds {json_type(value)} instead of an object",
