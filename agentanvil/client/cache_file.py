@@ -61,7 +61,12 @@ def is_busy(error: Exception) -> bool:
 
 
 def _prepare(connection: sqlite3.Connection, busy_s: float) -> None:
-    if not _is_ours(connection):
+    connection.execute("BEGIN")  # one snapshot: another process may be making the file between two reads
+    try:
+        ours = _is_ours(connection)
+    finally:
+        connection.execute("COMMIT")
+    if not ours:
         connection.execute("BEGIN IMMEDIATE")
         try:
             if not _is_ours(connection):
