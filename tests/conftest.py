@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
 
 from tests.fakes.published import FOLDER
+
+# A shell that starts the suite in the background has SIGINT ignored, and children would inherit that: the tests that
+# press Ctrl-C need them to start as they do in a terminal.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # No deadline: machines that share their cores would fail tests of sound code. In CI each run draws the same examples.
 settings.register_profile("suite", deadline=None, max_examples=60, derandomize="CI" in os.environ)
