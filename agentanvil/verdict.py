@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+Winner = Literal["a", "b", "tie"]
 State = Literal["scored", "not_applicable", "judge_error", "input_error", "not_run"]
 STATES: tuple[State, ...] = ("scored", "not_applicable", "judge_error", "input_error", "not_run")
 
@@ -20,6 +21,11 @@ class Scored:
     `score` is on the rubric's scale. `evidence` holds the judge's own words; `evidence_found` says whether
     every quote occurs in the judged text (None where the rubric does not ask for quotes, or none was given).
     `flags` names what a reviewer should know, for example `no_evidence`, `coerced`, `reasked`.
+
+    Pairwise: `score` is signed, positive where response_a is better, whichever was shown first. `evidence` is
+    from response_a and `rival_evidence` from response_b. `preference` is the probability that response_a is
+    the better one as the token log-probabilities of this call give it, None where they did not come back, and
+    `label_mass` the probability that they gave to the answers on offer.
     """
 
     state: ClassVar[State] = "scored"
@@ -28,6 +34,9 @@ class Scored:
     evidence_found: bool | None = None
     reason: str = ""
     flags: tuple[str, ...] = ()
+    rival_evidence: tuple[str, ...] = ()
+    preference: float | None = None
+    label_mass: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +108,13 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one task: cells by dimension id, and the exchanges that they cost."""
+    """What became of one task: cells by dimension id, and the exchanges that they cost.
+
+    Pairwise: `stated` is the winner that the judge named itself, as it was told (`a` is response_a whichever was
+    shown first; the raw reply with its slots is in the exchange, and `order` says which response stood in
+    which). `models` are those of response_a and response_b, where known, and `group` is the same for all
+    pairs that answer one request.
+    """
 
     task_id: str
     row: int
@@ -112,3 +127,6 @@ class Outcome:
     exchanges: tuple[Exchange, ...] = ()
     labels: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
+    stated: Winner | None = None
+    models: tuple[str | None, ...] = ()
+    group: str = ""

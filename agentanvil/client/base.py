@@ -48,7 +48,8 @@ class ChatRequest:
 
     `repeat` and `prompt_version` are not sent; they take part in the cache key, since repeats are separate
     measurements and a new prompt version makes old replies void. A re-ask differs in its messages, so it
-    has a key of its own. `task_id` is for recordings, logs and errors.
+    has a key of its own. `task_id` is for recordings, logs and errors. `logprobs` asks for the log-probabilities of
+    that many alternatives to each token of the reply, where the endpoint gives them; None does not ask.
     """
 
     messages: tuple[Message, ...]
@@ -57,6 +58,7 @@ class ChatRequest:
     repeat: int = 0
     prompt_version: str = ""
     task_id: str = ""
+    logprobs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +77,26 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """One token of a reply. `at` is where it begins in the reply's text, in characters.
+
+    `logprob` is the natural logarithm of its probability; `top` holds the likeliest tokens at this place with
+    theirs, likeliest first, itself among them where it was likely enough.
+    """
+
+    at: int
+    text: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ChatReply:
     """A provider's answer after transport, body error and stop reason were read.
 
     `text` is the visible answer (for a forced tool call: its arguments). `reasoning` tells that a hidden
     reasoning field held text; it is never a verdict. `rates` is what the rate-limit headers of this answer
-    said, None where there were none.
+    said, None where there were none. `tokens` is empty unless log-probabilities were asked for and came back.
     """
 
     text: str
@@ -96,6 +112,7 @@ class ChatReply:
     cached: bool = False
     cost: float | None = None
     rates: RateHeaders | None = None
+    tokens: tuple[TokenLogprob, ...] = ()
 
 
 class ChatClient(Protocol):

@@ -2,11 +2,14 @@
 
 from agentanvil.dataset.fieldmap import FieldMap, FieldPath, PathAbsentError, parse_map, parse_path
 from agentanvil.dataset.opening import open_dataset, spool_stdin
-from agentanvil.dataset.records import Dataset, DatasetInfo, Row
+from agentanvil.dataset.records import WINNER, Contender, Dataset, DatasetInfo, Row
 from agentanvil.dataset.texts import canonical_text, is_blank
+from agentanvil.dataset.traces import Step, ToolStep, Trace, TurnStep
 from agentanvil.strict_json import JsonValue
 
 __all__ = [
+    "WINNER",
+    "Contender",
     "Dataset",
     "DatasetInfo",
     "FieldMap",
@@ -14,6 +17,10 @@ __all__ = [
     "JsonValue",
     "PathAbsentError",
     "Row",
+    "Step",
+    "ToolStep",
+    "Trace",
+    "TurnStep",
     "canonical_text",
     "is_blank",
     "open_dataset",

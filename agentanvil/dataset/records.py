@@ -6,7 +6,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from agentanvil.dataset.traces.record import Trace
 from agentanvil.strict_json import JsonValue
+
+WINNER = "winner"
+"""The label that says which of two responses a rater preferred: 1 for response_a, -1 for response_b, 0 for a tie."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """The second of two responses to one request. `trace` is there where it came as one."""
+
+    response: str
+    model: str | None = None
+    trace: Trace | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +31,10 @@ class Row:
     passages the response must rest on. `labels` holds human scores by dimension id, one per rater.
     `expected` is what no judge may see. `extra` keeps every other field, the hidden ones too under their own
     names, for checks alone. `flags` names what the reader had to change (`surrogates_replaced`).
+
+    `trace` is there where the response came as an agent's trace; `response` is then its final answer, or empty.
+    In pairwise `response`, `model` and `trace` are response_a's, `rival` is response_b, and a label is positive
+    where the rater preferred response_a; the label of the winner has the name WINNER.
     """
 
     index: int
@@ -32,6 +49,8 @@ class Row:
     expected: JsonValue = None
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
+    trace: Trace | None = None
+    rival: Contender | None = None
 
 
 @dataclass(frozen=True, slots=True)

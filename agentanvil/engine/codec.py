@@ -11,7 +11,7 @@ from agentanvil.verdict import Cell, Exchange, InputFault, JudgeError, NotApplic
 _CELLS: Mapping[str, type[Scored | NotApplicable | JudgeError | InputFault | NotRun]] = {
     cell.state: cell for cell in (Scored, NotApplicable, JudgeError, InputFault, NotRun)
 }
-_TUPLES = frozenset({"evidence", "flags"})
+_TUPLES = frozenset({"evidence", "flags", "rival_evidence"})
 
 
 def _defaults(record: type) -> tuple[tuple[str, object], ...]:
@@ -46,6 +46,12 @@ def encode(outcome: Outcome) -> dict[str, object]:
         line["labels"] = dict(outcome.labels)
     if outcome.flags:
         line["flags"] = outcome.flags
+    if outcome.stated:
+        line["stated"] = outcome.stated
+    if outcome.models:
+        line["models"] = outcome.models
+    if outcome.group:
+        line["group"] = outcome.group
     return line
 
 
@@ -63,6 +69,9 @@ def decode(line: Mapping[str, Any]) -> Outcome:
         exchanges=tuple(Exchange(**exchange) for exchange in line["exchanges"]),
         labels={name: tuple(ratings) for name, ratings in line.get("labels", {}).items()},
         flags=tuple(line.get("flags", ())),
+        stated=line.get("stated"),
+        models=tuple(line.get("models", ())),
+        group=line.get("group", ""),
     )
 
 

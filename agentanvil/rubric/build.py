@@ -25,7 +25,10 @@ VERSION = 1
 MAX_SCORES = 101
 MAX_WEIGHT = 1_000_000
 # Names that a report, the journal or a task id gives to something else.
-RESERVED = frozenset({OVERALL, "id", "state", "pass", "winner", "preference", "joint", "checks"})
+RESERVED = frozenset(
+    {OVERALL, "id", "state", "pass", "joint", "checks"}
+    | {"winner", "preference", "consistency", "stated_winner", "p_ab", "p_ba"}
+)
 COLUMN_SUFFIXES = ("_sd", "_n", "_state")
 
 
@@ -132,6 +135,7 @@ def build(wire: RubricWire, source: YamlText, text: str) -> Rubric:
         ),
         gate={name: float(threshold) for name, threshold in wire.gate.items()},
         reply=_reply(wire),
+        mode=wire.mode,
         allow_expected=wire.allow_expected,
         needs_source=wire.needs_source,
         purpose=wire.purpose or "",

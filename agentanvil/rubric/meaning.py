@@ -30,6 +30,7 @@ def rubric_hash(rubric: Rubric) -> str:
                     "labels": dict(rubric.reply.labels),
                     "select": rubric.reply.select,
                 },
+                "mode": rubric.mode,
                 "allow_expected": rubric.allow_expected,
                 "needs_source": rubric.needs_source,
                 "purpose": rubric.purpose,

@@ -8,6 +8,7 @@ from typing import Literal
 
 EvidenceMode = Literal["quoted", "pinpoint", "none"]
 CallMode = Literal["joint", "split"]
+Mode = Literal["absolute", "pairwise", "gate"]
 
 OVERALL = "overall"
 """The name under which the overall is gated and reported; no dimension may have it."""
@@ -108,7 +109,11 @@ class ReplyFormat:
 
 @dataclass(frozen=True, slots=True)
 class Rubric:
-    """A loaded contract. `hash` covers its meaning, not its layout or comments; `text` is the file itself."""
+    """A loaded contract. `hash` covers its meaning, not its layout or comments; `text` is the file itself.
+
+    `mode` is what is asked with it: a score per dimension, which of two responses is better and by how much, or
+    whether a threshold is met. Another mode of the same contract is `dataclasses.replace(rubric, mode=...)`.
+    """
 
     id: str
     version: int
@@ -122,11 +127,36 @@ class Rubric:
     reply: ReplyFormat = field(default_factory=ReplyFormat)
     allow_expected: bool = False
     needs_source: bool = False
+    mode: Mode = "absolute"
     purpose: str = ""
     not_for: str = ""
     hash: str = ""
     text: str = ""
     file: str | None = None
+
+    @property
+    def offered(self) -> Scale:
+        """The verdicts on offer in this mode, as numbers.
+
+        `absolute`: the scale itself. `gate`: 1 for pass, 0 for fail. `pairwise`: how many steps of the scale
+        response_a is better than response_b, negative where it is worse, 0 for a tie.
+        """
+        if self.mode == "gate":
+            return Scale(0, 1)
+        if self.mode == "pairwise":
+            steps = self.scale.max - self.scale.min
+            return Scale(-steps, steps)
+        return self.scale
+
+    def threshold(self, dimension: str) -> float:
+        """Return what a dimension must reach to pass: its own gate, and the overall's where that is the minimum.
+
+        Without either it is the top of the scale.
+        """
+        gates = [self.gate[dimension]] if dimension in self.gate else []
+        if OVERALL in self.gate and self.overall.rule == "min":
+            gates.append(self.gate[OVERALL])
+        return max(gates, default=float(self.scale.max))
 
     @property
     def judged(self) -> tuple[Dimension, ...]:

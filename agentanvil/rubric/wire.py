@@ -23,6 +23,7 @@ RubricId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]
 HOMES: dict[str, str] = {
     "scale": "at the top level",
     "rules": "at the top level",
+    "mode": "at the top level",
     "calls": "at the top level",
     "evidence": "at the top level",
     "overall": "at the top level",
@@ -139,6 +140,7 @@ class RubricWire(Wire):
     id: RubricId
     purpose: Text | None = None
     not_for: Text | None = None
+    mode: Literal["absolute", "pairwise", "gate"] = "absolute"
     needs_source: bool = False
     allow_expected: bool = False
     scale: ScaleWire
