@@ -35,7 +35,7 @@ class FrameDimension:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The shape of a run's results. `keys` are the (call, repeat) pairs of a row in the plan's order."""
+    """The shape of a run's results. `keys` are the slots of a row in the plan's order."""
 
     rubric_id: str
     rubric_hash: str
@@ -43,10 +43,11 @@ class Frame:
     repeats: int
     scale: Scale
     dimensions: tuple[FrameDimension, ...]
-    keys: tuple[tuple[str, int], ...]
+    keys: tuple[tuple[str, int, int], ...]
     rule: Rule
     weights: Mapping[str, float]
     gated: tuple[Gated, ...]
+    plan: Plan
 
     @classmethod
     def of(cls, rubric: Rubric, plan: Plan) -> Frame:
@@ -63,14 +64,19 @@ class Frame:
                 FrameDimension(
                     id=dimension.id,
                     kind="judged" if isinstance(dimension, Dimension) else "check",
-                    slots=tuple(i for i, (call, _) in enumerate(slots) if dimension.id in call.dimensions),
+                    slots=tuple(
+                        i
+                        for i, slot in enumerate(slots)
+                        if dimension.id in slot.call.dimensions and not slot.call.compared
+                    ),
                     points=_points(dimension.anchors if isinstance(dimension, Dimension) else {}, rubric.scale),
                     weight=weights[dimension.id],
                     allow_na=isinstance(dimension, Dimension) and dimension.allow_na,
                 )
                 for dimension in rubric.dimensions
             ),
-            keys=tuple((call.name, repeat) for call, repeat in slots),
+            keys=tuple(slot.key for slot in slots),
+            plan=plan,
             rule=rubric.overall.rule,
             weights=dict(rubric.overall.weights),
             gated=_gated(rubric),

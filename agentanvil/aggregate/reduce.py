@@ -45,7 +45,7 @@ def reduce_item(frame: Frame, item: ItemOutcomes) -> ItemResult:
 
 def _arranged(frame: Frame, item: ItemOutcomes) -> tuple[Outcome, ...]:
     outcomes = tuple(item.outcomes)
-    keys = [(outcome.call, outcome.repeat) for outcome in outcomes]
+    keys = [(outcome.call, outcome.repeat, frame.plan.place_of(outcome.order)) for outcome in outcomes]
     if keys == list(frame.keys):
         return outcomes
     by_key = dict(zip(keys, outcomes, strict=True))

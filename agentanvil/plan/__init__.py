@@ -1,5 +1,33 @@
-"""Which calls a run needs, as tasks with stable ids."""
+"""Which calls a run needs, as tasks with stable ids, and which of two responses each of them shows first."""
 
-from agentanvil.plan.tasks import BY_CODE, CHECKS, JOINT, UNORDERED, CallPlan, Plan, Task, plan_calls, task_id
+from agentanvil.plan.order import (
+    UNORDERED,
+    Order,
+    OrderMode,
+    contenders,
+    shown,
+    unswap_delta,
+    unswap_probability,
+    unswap_slot,
+)
+from agentanvil.plan.tasks import BY_CODE, CHECKS, JOINT, CallPlan, Plan, Slot, Task, plan_calls, task_id
 
-__all__ = ["BY_CODE", "CHECKS", "JOINT", "UNORDERED", "CallPlan", "Plan", "Task", "plan_calls", "task_id"]
+__all__ = [
+    "BY_CODE",
+    "CHECKS",
+    "JOINT",
+    "UNORDERED",
+    "CallPlan",
+    "Order",
+    "OrderMode",
+    "Plan",
+    "Slot",
+    "Task",
+    "contenders",
+    "plan_calls",
+    "shown",
+    "task_id",
+    "unswap_delta",
+    "unswap_probability",
+    "unswap_slot",
+]

@@ -63,7 +63,7 @@ def grade(settings: GradeSettings, around: Surroundings, listener: Listener) -> 
 def pending(job: Job, index: JournalIndex) -> Iterator[Task]:
     """Yield the tasks that have no verdict yet, in the plan's order."""
     for task in job.plan.tasks(job.read_rows()):
-        if not index.done(task.row.index, task.call.name, task.repeat):
+        if not index.done(task):
             yield task
 
 

@@ -11,7 +11,7 @@ from agentanvil.dataset import Row
 from agentanvil.engine import JournalIndex, JournalReader, read_index
 from agentanvil.errors import RunWriteError, Where
 from agentanvil.hashing import derive_seed
-from agentanvil.plan import UNORDERED, Plan, plan_calls, task_id
+from agentanvil.plan import Plan, plan_calls, task_id
 from agentanvil.report import ReportWriters
 from agentanvil.rubric import Rubric, parse_rubric
 from agentanvil.runner.folder import JOURNAL
@@ -66,21 +66,21 @@ def _with_not_run(
     slots = plan.slots()
     if len(outcomes) == len(slots):
         return outcomes
-    have = {(outcome.call, outcome.repeat): outcome for outcome in outcomes}
+    have = {(o.call, o.repeat, plan.place_of(o.order)): o for o in outcomes}
     return [
-        have.get((call.name, repeat))
+        have.get(slot.key)
         or Outcome(
-            task_id=task_id(item_id, call.name, repeat),
+            task_id=task_id(item_id, slot.call.name, slot.repeat),
             row=number,
             item_id=item_id,
-            call=call.name,
-            repeat=repeat,
-            order=UNORDERED,
-            judge=plan.judge_of(call),
-            cells=dict.fromkeys(call.dimensions, NotRun()),
+            call=slot.call.name,
+            repeat=slot.repeat,
+            order=plan.order_of(slot, None),
+            judge=plan.judge_of(slot.call),
+            cells=dict.fromkeys(slot.call.dimensions, NotRun()),
             labels=labels,
         )
-        for call, repeat in slots
+        for slot in slots
     ]
 
 

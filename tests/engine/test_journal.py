@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentanvil.dataset import Row
 from agentanvil.engine import JournalIndex, JournalReader, JournalWriter, read_index
 from agentanvil.errors import RunFolderError, RunWriteError
 from agentanvil.plan import CallPlan, Plan
@@ -29,7 +30,8 @@ def index_of(path: Path, rows: int = 3) -> JournalIndex:
 
 
 def done(index: JournalIndex) -> list[tuple[int, int]]:
-    return [(row, repeat) for row in range(index.rows) for repeat in range(2) if index.done(row, "joint", repeat)]
+    rows = [Row(index=n, line=n + 1, id=f"r{n}", request="q", response="a") for n in range(index.rows)]
+    return [(task.row.index, task.repeat) for task in PLAN.tasks(rows) if index.done(task)]
 
 
 def test_a_missing_journal_is_an_empty_one(tmp_path: Path) -> None:

@@ -58,16 +58,16 @@ def item(
     outcomes = [
         outcome(
             index,
-            {dimension: cell(columns[dimension][repeat]) for dimension in call.dimensions},
-            repeat=repeat,
-            call=call.name,
-            task_id=f"{name}/{call.name}/{repeat}",
+            {dimension: cell(columns[dimension][slot.repeat]) for dimension in slot.call.dimensions},
+            repeat=slot.repeat,
+            call=slot.call.name,
+            task_id=f"{name}/{slot.call.name}/{slot.repeat}",
             item_id=name,
             judge=of.judge,
-            exchanges=tuple(exchanges) if call.judged else (),
+            exchanges=tuple(exchanges) if slot.call.judged else (),
             labels=labels or {},
         )
-        for call, repeat in of.slots()
+        for slot in of.slots()
     ]
     return ItemOutcomes(index, name, outcomes)
 
