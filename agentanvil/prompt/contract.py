@@ -8,7 +8,7 @@ from typing import Literal
 
 from agentanvil.errors import RubricError, Where
 from agentanvil.plan import CallPlan
-from agentanvil.rubric import Dimension, EvidenceMode, ReplyFormat, Rubric
+from agentanvil.rubric import Dimension, EvidenceMode, Mode, ReplyFormat, Rubric
 
 # A grammar-bound small model may otherwise go on quoting until its output limit; more quotes are still read.
 MAX_QUOTES = 3
@@ -18,6 +18,7 @@ MAX_QUOTES = 3
 class ContractDimension:
     """One verdict of the reply: the scores on offer, and whether the judge may say `not applicable`.
 
+    `scores` are the verdicts on offer as numbers, ascending; in pairwise a score is positive where slot A is better.
     `threshold` is the rubric's gate for it. It is not part of the reply: the parser holds a `pass` that the judge
     volunteers against it.
     """
@@ -48,6 +49,7 @@ class Contract:
     reply: ReplyFormat
     schema: Mapping[str, object]
     overall_rule: Literal["min", "weighted"] = "min"
+    mode: Mode = "absolute"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +76,9 @@ def build_contract(rubric: Rubric, call: CallPlan) -> Contract:
         )
     nested = len(chosen) > 1
     evidence: EvidenceMode = rubric.evidence if as_json else "none"
-    dimensions = tuple(ContractDimension(d.id, rubric.scale.values, d.allow_na, rubric.gate.get(d.id)) for d in chosen)
+    dimensions = tuple(ContractDimension(d.id, rubric.offered.values, d.allow_na, rubric.gate.get(d.id)) for d in chosen)
     schema = _schema(dimensions, evidence, nested=nested)
-    return Contract(dimensions, nested, evidence, rubric.reply, schema, rubric.overall.rule)
+    return Contract(dimensions, nested, evidence, rubric.reply, schema, rubric.overall.rule, rubric.mode)
 
 
 def chosen_dimensions(rubric: Rubric, contract: Contract) -> tuple[Dimension, ...]:
