@@ -65,6 +65,7 @@ def _scale_problems(wire: RubricWire) -> Iterator[Problem]:
                     yield Problem(
                         ("dimensions", index, "anchors", score),
                         f"the anchor {score} is not on the scale {low} to {high}",
+                        code="R106",
                     )
 
 
@@ -95,7 +96,8 @@ def _weight_problems(wire: RubricWire) -> Iterator[Problem]:
     known = [dimension.id for dimension in wire.dimensions]
     for name, weight in weights.items():
         if name not in known:
-            yield Problem((*path, name), f"there is no dimension `{name}`", f"the dimensions are: {', '.join(known)}")
+            hint = f"the dimensions are: {', '.join(known)}"
+            yield Problem((*path, name), f"there is no dimension `{name}`", hint, code="R503")
         if not 0 <= weight <= MAX_WEIGHT:
             yield Problem((*path, name), f"the weight {weight:g} is not between 0 and {MAX_WEIGHT:,}")
     if not any(weights.values()):
@@ -108,11 +110,10 @@ def _gate_problems(wire: RubricWire) -> Iterator[Problem]:
     for name, threshold in wire.gate.items():
         path: YamlPath = ("gate", name)
         if name not in (OVERALL, *known):
-            yield Problem(
-                path, f"there is no dimension `{name}`", f"a gate stands on {OVERALL} or on: {', '.join(known)}"
-            )
+            hint = f"a gate stands on {OVERALL} or on: {', '.join(known)}"
+            yield Problem(path, f"there is no dimension `{name}`", hint, code="R504")
         if not low <= threshold <= high:
-            yield Problem(path, f"the threshold {threshold:g} is not on the scale {low} to {high}")
+            yield Problem(path, f"the threshold {threshold:g} is not on the scale {low} to {high}", code="R505")
 
 
 def build(wire: RubricWire, source: YamlText, text: str) -> Rubric:

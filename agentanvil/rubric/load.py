@@ -12,10 +12,10 @@ from agentanvil.errors import RubricError, Where
 from agentanvil.rubric.build import build, find_problems
 from agentanvil.rubric.meaning import rubric_hash
 from agentanvil.rubric.model import Rubric
-from agentanvil.rubric.problems import from_pydantic, refusal
+from agentanvil.rubric.problems import Problem, from_pydantic, refusal
 from agentanvil.rubric.prose import prose_problems
 from agentanvil.rubric.wire import HOMES, RubricWire
-from agentanvil.rubric.yaml_text import MAX_CHARS, read_yaml
+from agentanvil.rubric.yaml_text import MAX_CHARS, YamlText, read_yaml
 
 _BOM = "\ufeff"
 _UTF8_MAX_BYTES = 4
@@ -26,12 +26,25 @@ def load_rubric(path: str | PathLike[str]) -> Rubric:
 
     Raises RubricError naming file, line and key for a file that is absent, unreadable, or no rubric.
     """
-    name = str(path)
-    return parse_rubric(_decode(_read(name), name), name)
+    return parse_rubric(read_text(path), str(path))
 
 
 def parse_rubric(text: str, file: str | None = None) -> Rubric:
     """Read a rubric from its text; `file` is only named in errors. Raises RubricError."""
+    source = read_source(text, file)
+    wire, problems = examine(source)
+    if wire is None or problems:
+        raise refusal(problems, source)
+    return finish(wire, source, text)
+
+
+def read_text(path: str | PathLike[str]) -> str:
+    """Return what the file holds. Raises RubricError where it is absent, unreadable or not UTF-8."""
+    return _decode(_read(str(path)), str(path))
+
+
+def read_source(text: str, file: str | None) -> YamlText:
+    """Return the YAML of a rubric, a mapping. Raises RubricError for a text that is none."""
     text = text.removeprefix(_BOM)
     if text.startswith(_BOM):
         raise RubricError("the file begins with two byte order marks", where=Where(file, 1), hint="remove them")
@@ -42,15 +55,21 @@ def parse_rubric(text: str, file: str | None = None) -> Rubric:
             where=Where(file, 1),
             hint="`anvil init` writes a rubric to start from",
         )
+    return source
+
+
+def examine(source: YamlText) -> tuple[RubricWire | None, list[Problem]]:
+    """Return the wire model and every problem; no model where a key or a value is not what the format allows."""
     try:
         wire = RubricWire.model_validate(source.data, context={"homes": HOMES})
     except ValidationError as error:
-        details = error.errors(include_url=False)
-        raise refusal(from_pydantic(details, source.data), source) from error
-    problems = [*find_problems(wire), *prose_problems(wire)]
-    if problems:
-        raise refusal(problems, source)
-    rubric = build(wire, source, text)
+        return None, from_pydantic(error.errors(include_url=False), source.data)
+    return wire, [*find_problems(wire), *prose_problems(wire)]
+
+
+def finish(wire: RubricWire, source: YamlText, text: str) -> Rubric:
+    """Return the records, hash included, of a model whose labels and scale have no problems."""
+    rubric = build(wire, source, text.removeprefix(_BOM))
     return replace(rubric, hash=rubric_hash(rubric))
 
 

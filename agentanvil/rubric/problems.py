@@ -53,15 +53,17 @@ _WORDS: dict[str, tuple[str, str | None]] = {
     "check_unknown": ("{shown} is no type of check", "{suggestion}"),
 }
 _TAGGED = "union_tag_invalid"
+_CODES = {"unknown_key": "R003", "missing": "R004"}
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: where in the file, what, and how to mend it."""
+    """One thing that is wrong: where in the file, what, and how to mend it; `code` is the linter's for its kind."""
 
     path: YamlPath
     message: str
     hint: str | None = None
+    code: str = "R002"
 
 
 def refusal(problems: Sequence[Problem], source: YamlText) -> RubricError:
@@ -99,7 +101,15 @@ def _problem(error: ErrorDetails, data: object) -> Problem:
         "suggestion": _suggestion(value, options),
         "pattern_hint": _pattern_hint(error["loc"]),
     }
-    return Problem(path, message.format_map(context), None if hint is None else hint.format_map(context))
+    return Problem(
+        path, message.format_map(context), None if hint is None else hint.format_map(context), _code(kind, value)
+    )
+
+
+def _code(kind: str, value: object) -> str:
+    if kind.startswith("string_type") and isinstance(value, bool):
+        return "R703"
+    return _CODES.get(kind, "R002")
 
 
 def _kind_and_value(error: ErrorDetails) -> tuple[str, object]:

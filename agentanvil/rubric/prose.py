@@ -55,10 +55,12 @@ def prose_problems(wire: RubricWire) -> Iterator[Problem]:
                 f"the placeholder `{placeholder.group()}` would reach the judge as it stands",
                 "a rubric is the same for every row and is never filled in: write the text itself"
                 " (request, response and source are given to the judge beside it)",
+                code="R005",
             )
         elif _ADDRESS.fullmatch(text):
             yield Problem(
                 path,
                 f"`{text.strip()[:60]}` is an address, and a rubric fetches nothing",
                 "write the text itself here",
+                code="R005",
             )

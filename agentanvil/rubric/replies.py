@@ -72,7 +72,7 @@ def _token_problems(tokens: Sequence[object], keys: Sequence[str | int], scores:
     for key, token, score in zip(keys, tokens, scores, strict=True):
         path = (*_LABELS, key)
         if isinstance(token, bool) or not isinstance(token, str | int):
-            yield Problem(path, f"the label {_spelt(token)} is not text", "put the label in quotes")
+            yield Problem(path, f"the label {_spelt(token)} is not text", "put the label in quotes", code="R703")
             continue
         text = str(token)
         if not text.strip() or text != text.strip() or "\n" in text:
