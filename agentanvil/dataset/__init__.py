@@ -1,14 +1,16 @@
 """The rows: frozen records, strict streaming readers, and the mapping of other people's field names."""
 
+from agentanvil.dataset.asked import Asked
 from agentanvil.dataset.fieldmap import FieldMap, FieldPath, PathAbsentError, parse_map, parse_path
 from agentanvil.dataset.opening import open_dataset, spool_stdin
 from agentanvil.dataset.records import WINNER, Contender, Dataset, DatasetInfo, Row
-from agentanvil.dataset.texts import canonical_text, is_blank
+from agentanvil.dataset.texts import canonical_text, is_blank, normal_form
 from agentanvil.dataset.traces import Step, ToolStep, Trace, TurnStep
 from agentanvil.strict_json import JsonValue
 
 __all__ = [
     "WINNER",
+    "Asked",
     "Contender",
     "Dataset",
     "DatasetInfo",
@@ -23,6 +25,7 @@ __all__ = [
     "TurnStep",
     "canonical_text",
     "is_blank",
+    "normal_form",
     "open_dataset",
     "parse_map",
     "parse_path",

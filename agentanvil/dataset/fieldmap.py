@@ -13,7 +13,8 @@ from agentanvil.hashing import digest, well_formed
 from agentanvil.strict_json import JsonValue
 
 OWN_FIELDS = ("id", "request", "response", "source", "model", "labels", "meta")
-TARGETS = (*OWN_FIELDS, "expected")
+PAIR_FIELDS = ("id", "request", "response_a", "response_b", "source", "model_a", "model_b", "labels", "meta")
+TARGETS = (*OWN_FIELDS, *(name for name in PAIR_FIELDS if name not in OWN_FIELDS), "expected")
 
 # These two hold values by name: `labels.NAME` can be mapped, and be a column where a format has no objects.
 OBJECT_FIELDS = ("labels", "meta")
@@ -96,8 +97,9 @@ class FieldMap:
 def parse_map(entries: Iterable[str]) -> FieldMap:
     """Return the mapping that `target=path` entries declare.
 
-    Targets are `id`, `request`, `response`, `source`, `model`, `labels`, `meta`, `expected`, and
-    `labels.NAME`, `meta.NAME` for single values. Raises UsageError naming the entry that is wrong.
+    Targets are `id`, `request`, `response`, `source`, `model`, `labels`, `meta`, `expected`; for pairs
+    `response_a`, `response_b`, `model_a`, `model_b`; and `labels.NAME`, `meta.NAME` for single values. Raises
+    UsageError naming the entry that is wrong.
     """
     paths: dict[str, FieldPath] = {}
     for entry in entries:

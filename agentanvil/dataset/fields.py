@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import takewhile
 
 from agentanvil.dataset.faults import FieldError, listed
-from agentanvil.dataset.fieldmap import OBJECT_FIELDS, OWN_FIELDS, spell_key
+from agentanvil.dataset.fieldmap import OBJECT_FIELDS, OWN_FIELDS, PAIR_FIELDS, spell_key
 from agentanvil.errors import quoted
 
 # Names under which datasets keep the answer that the judge must not see. They stay readable for checks.
@@ -32,16 +32,16 @@ _ORDINARY_WORDS = frozenset({"mode", "beta", "zeta", "meat", "metal"})
 
 
 @lru_cache(maxsize=1024)
-def near_miss(key: str) -> str | None:
+def near_miss(key: str, fields: tuple[str, ...] = OWN_FIELDS) -> str | None:
     """Return the field that `key` is one slip away from: case, spaces, or one letter more, less, other or
     swapped; a key such as `labels.tone`, which JSON writes as an object, counts as its first part.
 
     One slip, and no looser measure: `resource`, `levels` or `source_id` are names of their own.
     """
     plain = key.strip().casefold()
-    if plain in _ORDINARY_WORDS or key in OWN_FIELDS:
+    if plain in _ORDINARY_WORDS or key in OWN_FIELDS or key in PAIR_FIELDS:
         return None
-    for field in OWN_FIELDS[1:]:
+    for field in fields[1:]:
         word = plain.partition(".")[0] if field in OBJECT_FIELDS else plain
         if _one_slip(word, field):
             return field
@@ -62,8 +62,12 @@ def missing(field: str, keys: Iterable[str]) -> FieldError:
     """Return the fault of a row without `field`, with the key that it probably goes by."""
     keys = list(keys)
     message = f"missing; the row has {listed(keys)}"
-    others = [key for key in keys if key not in OWN_FIELDS and key not in HIDDEN_FIELDS]
-    close = [alias for alias in _ALIASES[field] if alias in others] or get_close_matches(field, others, n=1)
+    if field == "response" and "response_a" in keys:
+        return FieldError(field, message, "rows with two responses are compared with --mode pairwise")
+    if field in ("response_a", "response_b") and "response" in keys:
+        return FieldError(field, message, "give the file with the other responses: --vs OTHER.jsonl")
+    others = [key for key in keys if key not in OWN_FIELDS and key not in PAIR_FIELDS and key not in HIDDEN_FIELDS]
+    close = [alias for alias in _ALIASES.get(field, ()) if alias in others] or get_close_matches(field, others, n=1)
     if not close:
         return FieldError(field, message, f"name the path that holds it with --map {field}=PATH")
     return FieldError(

@@ -74,7 +74,7 @@ class FileDataset:
                 count.add(row)
         if not count.rows:
             raise DatasetError("0 rows", where=Where(self._file), hint="give at least one row to judge")
-        self._refuse_duplicates(count.ids)
+        count.ids.refuse_duplicates(self.rows, self._file)
         self._seen = _Seen(status.st_size, status.st_mtime_ns, content.hexdigest())
         return DatasetInfo(
             name=self._name,
@@ -129,19 +129,33 @@ class FileDataset:
             )
         stream.seek(0)
 
-    def _refuse_duplicates(self, ids: array[int]) -> None:
-        """Look again where two ids share a hash; only that second pass holds ids, and only the suspects."""
-        suspects = _repeated(ids)
+
+class RowIds:
+    """The ids of a file, 8 bytes each: enough to find the ones that stand twice."""
+
+    def __init__(self) -> None:
+        self._hashes = array("q")
+
+    def add(self, row_id: str) -> None:
+        """Note one id."""
+        self._hashes.append(hash(row_id))
+
+    def refuse_duplicates(self, rows: Callable[[], Iterable[Row]], file: str) -> None:
+        """Look again where two ids share a hash; only that second pass holds ids, and only the suspects.
+
+        Raises DatasetError naming both lines.
+        """
+        suspects = _repeated(self._hashes)
         if not suspects:
             return
         first: dict[str, int] = {}
-        for row in self.rows():
+        for row in rows():
             if hash(row.id) not in suspects:
                 continue
             if row.id in first:
                 raise DatasetError(
                     f"the id {quoted(row.id)} stands on line {first[row.id]} already",
-                    where=Where(self._file, row.line, "id"),
+                    where=Where(file, row.line, "id"),
                     hint='ids must differ as text: the number 1 and "1" are the same id',
                 )
             first[row.id] = row.line
@@ -153,7 +167,7 @@ class _RowCount:
     def __init__(self, builder: RowBuilder) -> None:
         self._builder = builder
         self.rows = 0
-        self.ids = array("q")
+        self.ids = RowIds()
         self.labelled: Counter[str] = Counter()
         self.flagged: Counter[str] = Counter()
         self.hidden: set[str] = set()
@@ -161,7 +175,7 @@ class _RowCount:
 
     def add(self, row: Row) -> None:
         self.rows += 1
-        self.ids.append(hash(row.id))
+        self.ids.add(row.id)
         if row.labels:
             self.labelled.update(row.labels.keys())
         if row.flags:

@@ -9,10 +9,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
 
+from agentanvil.dataset.asked import Asked
 from agentanvil.dataset.fieldmap import FieldMap
 from agentanvil.dataset.files import FileDataset, is_regular
 from agentanvil.dataset.records import Dataset
 from agentanvil.dataset.rows import RowShape
+from agentanvil.dataset.tracefile import TraceDataset
+from agentanvil.dataset.traces import is_trace_file
 from agentanvil.errors import DatasetError, Where
 from agentanvil.hashing import well_formed
 
@@ -23,9 +26,9 @@ KINDS = {".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl", ".csv": "csv"}
 
 
 def open_dataset(
-    path: str | Path, mapping: FieldMap | None = None, *, needs_source: bool, stdin: bool = False
+    path: str | Path, mapping: FieldMap | None = None, asked: Asked | None = None, *, stdin: bool = False
 ) -> Dataset:
-    """Return the rows of `path`, not read yet. `needs_source`: the rubric judges against a source.
+    """Return the rows of `path`, not read yet: rows of our own, or a whole file of agent traces.
 
     `stdin` says that the file is standard input as `spool_stdin` kept it: it is shown as `stdin`, and its
     path is `-`. Raises DatasetError where there is no such file, where it cannot be read twice (a pipe, a
@@ -34,6 +37,11 @@ def open_dataset(
     path = Path(path)
     shown = STDIN_NAME if stdin else well_formed(str(path))
     _check_file(path, shown)
+    asked = asked or Asked()
+    name = STDIN_NAME if stdin else well_formed(path.stem)
+    place = "-" if stdin else shown
+    if is_trace_file(path):
+        return TraceDataset(path, asked, name=name, path=place)
     kind = KINDS.get(path.suffix.casefold())
     if kind is None:
         raise DatasetError(
@@ -41,9 +49,10 @@ def open_dataset(
             where=Where(shown),
             hint=f"the formats are {', '.join(KINDS)}; `-` reads JSON lines from standard input",
         )
-    shape = RowShape(mapping or FieldMap(), needs_source, cells=kind == "csv")
-    name = STDIN_NAME if stdin else well_formed(path.stem)
-    return FileDataset(path, kind, shape, name=name, path="-" if stdin else shown)
+    shape = RowShape(
+        mapping or FieldMap(), asked.needs_source, kind == "csv", pairs=asked.pairs, booleans=asked.booleans
+    )
+    return FileDataset(path, kind, shape, name=name, path=place)
 
 
 @contextmanager

@@ -55,7 +55,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class DatasetInfo:
-    """What one full validating pass found. `hash` covers the bytes read and the field mapping."""
+    """What one full validating pass found. `hash` covers the bytes read and the field mapping.
+
+    `unread` counts the records of a trace file that hold no trace; `unread_examples` says of some what is wrong.
+    """
 
     name: str
     rows: int
@@ -65,6 +68,8 @@ class DatasetInfo:
     hidden_fields: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     flagged: Mapping[str, int] = field(default_factory=dict)
+    unread: int = 0
+    unread_examples: tuple[str, ...] = ()
 
 
 class Dataset(Protocol):

@@ -5,22 +5,36 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agentanvil.dataset.faults import FieldError
-from agentanvil.dataset.fieldmap import OWN_FIELDS, FieldMap, FieldPath, PathAbsentError
+from agentanvil.dataset.fieldmap import OWN_FIELDS, PAIR_FIELDS, FieldMap, FieldPath, PathAbsentError
 from agentanvil.dataset.fields import HIDDEN_FIELDS, missing, misspelt, near_miss
 from agentanvil.dataset.lines import Record
-from agentanvil.dataset.records import Row
-from agentanvil.dataset.values import read_id, read_model, read_object, read_scores, read_source, read_text
+from agentanvil.dataset.records import Contender, Row
+from agentanvil.dataset.traces import Trace, TraceError, read_trace
+from agentanvil.dataset.values import (
+    LabelForm,
+    read_id,
+    read_model,
+    read_object,
+    read_scores,
+    read_source,
+    read_text,
+)
 from agentanvil.errors import DatasetError, Where
-from agentanvil.strict_json import JsonValue
+from agentanvil.strict_json import JsonError, JsonValue, parse_json
 
 
 @dataclass(frozen=True, slots=True)
 class RowShape:
-    """How records of one file become rows. `cells`: the values are CSV cells, numbers and objects in text."""
+    """How records of one file become rows. `cells`: the values are CSV cells, numbers and objects in text.
+
+    `pairs`: a row holds two responses. `booleans`: its labels are true and false.
+    """
 
     mapping: FieldMap
     needs_source: bool
     cells: bool
+    pairs: bool = False
+    booleans: bool = False
 
 
 class RowBuilder:
@@ -35,7 +49,9 @@ class RowBuilder:
         self._meta_paths = mapping.named("meta")
         self._roots = mapping.roots
         taken = {path.steps[0].key for path in mapping.paths.values() if len(path.steps) == 1}
-        self._taken = taken | {name for name in OWN_FIELDS if name not in mapping.paths}
+        self._own = PAIR_FIELDS if shape.pairs else OWN_FIELDS
+        self._labels_are = LabelForm(shape.cells, booleans=shape.booleans, winners=shape.pairs)
+        self._taken = taken | {name for name in self._own if name not in mapping.paths}
         self._hidden = HIDDEN_FIELDS - self._roots
 
     def build(self, index: int, record: Record) -> Row:
@@ -54,27 +70,57 @@ class RowBuilder:
     def _build(self, index: int, record: Record) -> Row:
         fields = record.fields
         item_id = read_id(self._need("id", fields))
-        request = read_text(self._need("request", fields), "request", "user")
-        response = read_text(self._need("response", fields), "response", "assistant")
+        response, model = ("response_a", "model_a") if self._shape.pairs else ("response", "model")
+        first = self._contender(response, model, fields)
+        rival = self._contender("response_b", "model_b", fields) if self._shape.pairs else None
         extra = {key: value for key, value in fields.items() if key not in self._taken}
         for key in extra:
-            field = near_miss(key)
+            field = near_miss(key, self._own)
             if field is not None and not (field in fields or field in self._paths or key in self._roots):
                 raise misspelt(key, field)
         return Row(
             index=index,
             line=record.line,
             id=item_id,
-            request=request,
-            response=response,
+            request=self._request(fields, first.trace),
+            response=first.response,
             source=self._source(fields),
-            model=read_model(self._get("model", fields)),
+            model=first.model,
             labels=self._labels(fields),
             meta=self._meta(fields),
             expected=self._expected(fields, extra),
             extra=extra,
-            flags=record.flags,
+            flags=(*record.flags, *_warnings(first), *(_warnings(rival) if rival is not None else ())),
+            trace=first.trace,
+            rival=rival,
         )
+
+    def _contender(self, target: str, model: str, fields: dict[str, JsonValue]) -> Contender:
+        value = self._need(target, fields)
+        trace = self._trace(value, target)
+        named = read_model(self._get(model, fields), model)
+        if trace is None:
+            return Contender(read_text(value, target, "assistant"), named)
+        return Contender(trace.final_answer or "", named or trace.model, trace)
+
+    def _trace(self, value: JsonValue, target: str) -> Trace | None:
+        if self._shape.cells and isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+            try:
+                value = parse_json(value)
+            except JsonError:
+                return None
+        if not isinstance(value, dict | list):
+            return None
+        try:
+            return read_trace(value)
+        except TraceError as error:
+            raise FieldError(target, error.message, error.hint) from None
+
+    def _request(self, fields: dict[str, JsonValue], trace: Trace | None) -> str:
+        """The row's own request; a trace that brings one may stand in a row without."""
+        if trace is not None and trace.request and "request" not in fields and "request" not in self._paths:
+            return trace.request
+        return read_text(self._need("request", fields), "request", "user")
 
     def _get(self, target: str, fields: dict[str, JsonValue]) -> JsonValue:
         path = self._paths.get(target)
@@ -104,7 +150,7 @@ class RowBuilder:
         found = dict(read_object(value, "labels", cells))
         for name, path in self._label_paths.items():
             found[name] = _find(path, f"labels.{name}", fields)
-        scores = {name: read_scores(each, f"labels.{name}", cells) for name, each in found.items()}
+        scores = {name: read_scores(each, f"labels.{name}", self._labels_are) for name, each in found.items()}
         return {name: given for name, given in scores.items() if given}
 
     def _meta(self, fields: dict[str, JsonValue]) -> dict[str, JsonValue]:
@@ -129,6 +175,10 @@ class RowBuilder:
         path = self._shape.mapping.paths.get(field)
         spelt = field if path is None else f"{field} ({path.text})"
         return spelt if spelt.isprintable() else repr(spelt)
+
+
+def _warnings(contender: Contender) -> tuple[str, ...]:
+    return contender.trace.warnings if contender.trace is not None else ()
 
 
 def _find(path: FieldPath, target: str, fields: dict[str, JsonValue]) -> JsonValue:

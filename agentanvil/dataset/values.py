@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from agentanvil.dataset.faults import FieldError, json_type, listed
 from agentanvil.dataset.messages import read_conversation, render_conversation
@@ -14,6 +15,8 @@ from agentanvil.strict_json import JsonError, JsonValue, parse_json
 
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _PASSAGE_KEYS = ("text", "content", "page_content")
+_WINNERS = {"a": 1.0, "b": -1.0, "tie": 0.0}
+_BOOLEANS = {"true": True, "false": False}
 
 
 def read_id(value: JsonValue) -> str:
@@ -49,13 +52,13 @@ def read_source(value: JsonValue) -> tuple[str, ...]:
     return tuple(passage for passage in passages if not is_blank(passage))
 
 
-def read_model(value: JsonValue) -> str | None:
+def read_model(value: JsonValue, field: str = "model") -> str | None:
     """Return the name of the model that wrote the response, None where it is blank or null."""
     if value is None:
         return None
     if isinstance(value, str):
         return None if is_blank(value) else value
-    raise FieldError("model", f"is {json_type(value)}; the model's name is text")
+    raise FieldError(field, f"is {json_type(value)}; the model's name is text")
 
 
 def read_object(value: JsonValue, field: str, cells: bool) -> Mapping[str, JsonValue]:
@@ -72,29 +75,51 @@ def read_object(value: JsonValue, field: str, cells: bool) -> Mapping[str, JsonV
     raise FieldError(field, f"is {json_type(value)}; it must be an object", f'write {{"NAME": …}} in `{field}`')
 
 
-def read_scores(value: JsonValue, field: str, cells: bool) -> tuple[float, ...]:
-    """Return the human scores of one dimension: a number, a list of them, or numbers by rater.
+@dataclass(frozen=True, slots=True)
+class LabelForm:
+    """What a label may be beside a number. `cells`: it stands in a CSV cell.
+
+    `booleans`: true and false, as a gate has them. `winners`: `a`, `b` and `tie`, as pairs have them.
+    """
+
+    cells: bool = False
+    booleans: bool = False
+    winners: bool = False
+
+
+def read_scores(value: JsonValue, field: str, form: LabelForm) -> tuple[float, ...]:
+    """Return the human labels of one dimension: one, a list of them, or one by rater.
 
     Raters come in the order of their names, so that the same place is the same rater in every row. Nulls
-    (and blank CSV cells) are raters who gave no score.
+    (and blank CSV cells) are raters who gave none. A boolean stays one; `a`, `b`, `tie` become 1, -1, 0.
     """
     if isinstance(value, dict):
         value = [value[rater] for rater in sorted(value)]
     items = value if isinstance(value, list) else [value]
-    scores = (_score(item, field, cells) for item in items)
+    scores = (_score(item, field, form) for item in items)
     return tuple(score for score in scores if score is not None)
 
 
-def _score(value: JsonValue, field: str, cells: bool) -> float | None:
-    if cells and isinstance(value, str):
+def _score(value: JsonValue, field: str, form: LabelForm) -> float | None:
+    if isinstance(value, str):
         text = value.strip()
-        if not text:
-            return None
-        if _DECIMAL.fullmatch(text) is None:
-            raise FieldError(field, f"{quoted(text)} is not a number", "leave the cell empty where nobody scored")
-        return _finite(float(text), field)
+        word = text.casefold()
+        if form.winners and word in _WINNERS:
+            return _WINNERS[word]
+        if form.cells:
+            return _cell_score(text, field, form)
+        if form.winners:
+            raise FieldError(field, f"is {quoted(text)}; a winner is `a`, `b` or `tie`", "write null where nobody said")
     if value is None:
         return None
+    if form.booleans and isinstance(value, bool):
+        return value
+    if isinstance(value, bool) and not form.winners:
+        raise FieldError(
+            field,
+            "is true or false; a label of this mode is a score",
+            "write the score, or grade with --mode gate, whose labels are booleans",
+        )
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise FieldError(
             field,
@@ -105,6 +130,16 @@ def _score(value: JsonValue, field: str, cells: bool) -> float | None:
         return _finite(float(value), field)
     except OverflowError:
         raise _too_large(field) from None
+
+
+def _cell_score(text: str, field: str, form: LabelForm) -> float | None:
+    if not text:
+        return None
+    if form.booleans and text.casefold() in _BOOLEANS:
+        return _BOOLEANS[text.casefold()]
+    if _DECIMAL.fullmatch(text) is None:
+        raise FieldError(field, f"{quoted(text)} is not a number", "leave the cell empty where nobody scored")
+    return _finite(float(text), field)
 
 
 def _finite(number: float, field: str) -> float:

@@ -131,7 +131,7 @@ def test_an_empty_source_cell(file: Path) -> None:
 
 def test_blank_lines_are_counted(file: Path) -> None:
     file.write_text(f'{HEAD}\n\na,q,"x\n\ny"\n\n', encoding="utf-8")
-    assert open_dataset(file, needs_source=False).scan().blank_lines == 2
+    assert open_dataset(file).scan().blank_lines == 2
 
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), min_size=1).filter(

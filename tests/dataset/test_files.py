@@ -27,7 +27,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def opened(path: Path) -> Dataset:
-    return open_dataset(path, needs_source=False)
+    return open_dataset(path)
 
 
 def test_a_scan_tells_what_the_file_holds(file: Path) -> None:
@@ -63,7 +63,7 @@ def test_the_hash_covers_bytes_and_mapping(tmp_path: Path) -> None:
     def hashed(name: str, content: str, *maps: str) -> str:
         path = tmp_path / name
         path.write_text(content, encoding="utf-8", newline="")
-        return open_dataset(path, parse_map(maps), needs_source=False).scan().hash
+        return open_dataset(path, parse_map(maps)).scan().hash
 
     text = line("a", topic="t") + "\n"
     assert hashed("one.jsonl", text) == hashed("two.ndjson", text)
@@ -202,7 +202,7 @@ def test_a_pipe_is_refused_without_being_read(tmp_path: Path) -> None:
 
 def test_standard_input_is_kept_for_a_second_pass() -> None:
     with spool_stdin(io.BytesIO(f"{line('a')}\n{line('b')}".encode())) as path:
-        dataset = open_dataset(path, needs_source=False, stdin=True)
+        dataset = open_dataset(path, stdin=True)
         assert dataset.scan().name == "stdin"
         assert (dataset.name, dataset.path) == ("stdin", "-")
         assert [row.id for row in dataset.rows()] == ["a", "b"]
@@ -213,10 +213,10 @@ def test_standard_input_is_kept_for_a_second_pass() -> None:
 
 def test_errors_on_standard_input_name_it() -> None:
     with spool_stdin(io.BytesIO(b"{}")) as path, pytest.raises(DatasetError) as caught:
-        open_dataset(path, needs_source=False, stdin=True).scan()
+        open_dataset(path, stdin=True).scan()
     assert str(caught.value).startswith("stdin:1: id: missing")
     with spool_stdin(io.BytesIO(b"")) as path, pytest.raises(DatasetError, match="0 rows"):
-        open_dataset(path, needs_source=False, stdin=True).scan()
+        open_dataset(path, stdin=True).scan()
 
 
 class BrokenStream(io.BytesIO):

@@ -212,7 +212,7 @@ def test_lone_surrogates_are_replaced_and_flagged(file: Path) -> None:
     file.write_text(
         f'{B}\n{{"id":"a","request":"q","response":"cut \\ud83d","meta":{{"k":"\\udc00"}}}}', encoding="utf-8"
     )
-    dataset = open_dataset(file, needs_source=False)
+    dataset = open_dataset(file)
     assert dataset.scan().flagged == {"surrogates_replaced": 1}
     clean, mended = dataset.rows()
     assert clean.flags == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentanvil.dataset import open_dataset, parse_map
+from agentanvil.dataset import Asked, open_dataset, parse_map
 from agentanvil.errors import DatasetError
 from tests.fakes.published import FOLDER
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.published
     ],
 )
 def test_published_files_are_read(file: str, maps: str, rows: int) -> None:
-    dataset = open_dataset(FOLDER / file, parse_map(maps.split()), needs_source="source=" in maps)
+    dataset = open_dataset(FOLDER / file, parse_map(maps.split()), Asked(needs_source="source=" in maps))
     info = dataset.scan()
     assert info.rows == rows
     assert all(row.request and row.response for row in dataset.rows())
@@ -28,7 +28,7 @@ def test_published_files_are_read(file: str, maps: str, rows: int) -> None:
 def test_a_reference_answer_stays_hidden() -> None:
     file = FOLDER / "mtbench_reference/questions_with_reference.jsonl"
     dataset = open_dataset(
-        file, parse_map(["id=question_id", "request=turns", "response=turns.-1"]), needs_source=False
+        file, parse_map(["id=question_id", "request=turns", "response=turns.-1"]), Asked(needs_source=False)
     )
     assert dataset.scan().hidden_fields == ("reference",)
     row = next(dataset.rows())
@@ -39,7 +39,7 @@ def test_a_reference_answer_stays_hidden() -> None:
 def test_a_trajectory_is_readable() -> None:
     file = FOLDER / "tau_airline/trajectories.jsonl"
     mapping = parse_map(["id=task", "request=instruction", "response=messages"])
-    response = next(open_dataset(file, mapping, needs_source=False).rows()).response
+    response = next(open_dataset(file, mapping).rows()).response
     assert response.startswith("[system]\n")
     assert "tool call call_" in response
     assert "\n[tool " in response
@@ -48,6 +48,6 @@ def test_a_trajectory_is_readable() -> None:
 def test_an_empty_response_is_named() -> None:
     mapping = parse_map(["id=idx", "request=instruction", "response=response1", "labels.winner=human"])
     with pytest.raises(DatasetError, match="is empty") as caught:
-        open_dataset(FOLDER / "pandalm/testset.jsonl", mapping, needs_source=False).scan()
+        open_dataset(FOLDER / "pandalm/testset.jsonl", mapping).scan()
     assert caught.value.where is not None
     assert (caught.value.where.line, caught.value.where.key) == (19, "response (response1)")

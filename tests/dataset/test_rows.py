@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentanvil.dataset import Row, open_dataset, parse_map
+from agentanvil.dataset import Asked, Row, open_dataset, parse_map
 from agentanvil.errors import DatasetError
 
 RECORD = {
@@ -25,7 +25,7 @@ def file(tmp_path: Path) -> Path:
 
 def read(file: Path, record: object, *maps: str, needs_source: bool = False) -> Row:
     file.write_text(json.dumps(record), encoding="utf-8")
-    (only,) = open_dataset(file, parse_map(maps), needs_source=needs_source).rows()
+    (only,) = open_dataset(file, parse_map(maps), Asked(needs_source=needs_source)).rows()
     return only
 
 
@@ -109,15 +109,15 @@ def test_the_expected_answer_is_kept_apart(
 def test_hidden_fields_are_named(file: Path) -> None:
     lines = [PLAIN | {"gold": "1"}, PLAIN | {"id": "b", "ideal": "2", "topic": "t"}]
     file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    assert open_dataset(file, needs_source=False).scan().hidden_fields == ("gold", "ideal")
-    mapped = open_dataset(file, parse_map(["expected=id"]), needs_source=False)
+    assert open_dataset(file).scan().hidden_fields == ("gold", "ideal")
+    mapped = open_dataset(file, parse_map(["expected=id"]))
     assert mapped.scan().hidden_fields == ("id",)
 
 
 def test_a_hidden_name_that_the_user_maps_is_not_hidden(file: Path) -> None:
     row = read(file, {"id": "a", "request": "q", "target": "r"}, "response=target")
     assert (row.response, row.expected, row.extra) == ("r", None, {})
-    assert open_dataset(file, parse_map(["response=target"]), needs_source=False).scan().hidden_fields == ()
+    assert open_dataset(file, parse_map(["response=target"])).scan().hidden_fields == ()
 
 
 def test_a_slip_can_be_declared_on_purpose(file: Path) -> None:

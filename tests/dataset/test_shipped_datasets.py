@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentanvil.dataset import Row, open_dataset
+from agentanvil.dataset import Asked, Row, open_dataset
 from agentanvil.rubric.load import load_rubric
 from agentanvil.rubric.model import Rubric
 
@@ -44,7 +44,7 @@ each_file = pytest.mark.parametrize("shipped", [DEMO, GROUNDED], ids=lambda s: s
 
 def read(shipped: Shipped) -> tuple[Rubric, list[Row]]:
     rubric = load_rubric(ROOT / "rubrics" / shipped.rubric)
-    dataset = open_dataset(shipped.path, needs_source=rubric.needs_source)
+    dataset = open_dataset(shipped.path, asked=Asked(needs_source=rubric.needs_source))
     assert dataset.scan().rows == shipped.rows
     return rubric, list(dataset.rows())
 

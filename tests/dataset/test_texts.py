@@ -1,8 +1,13 @@
 from __future__ import annotations
 
-import pytest
+import time
+import unicodedata
 
-from agentanvil.dataset import canonical_text, is_blank
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentanvil.dataset import canonical_text, is_blank, normal_form
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t ", "\u3000\u00a0", "\u200b", "\ufeff", " \u200b \u2060\u00ad"])
@@ -26,3 +31,16 @@ def test_not_blank(text: str) -> None:
 )
 def test_canonical_text(value: object, text: str) -> None:
     assert canonical_text(value) == text  # type: ignore[arg-type]
+
+
+@given(st.text())
+def test_ordinary_text_has_the_normal_form_of_the_standard_library(text: str) -> None:
+    assert normal_form(text, "NFC") == unicodedata.normalize("NFC", text)
+    assert normal_form(text, "NFKC") == unicodedata.normalize("NFKC", text)
+
+
+def test_a_letter_under_a_hundred_thousand_marks_does_not_hang_the_run() -> None:
+    hung = "a" + "\u0301\u0316" * 50_000
+    started = time.process_time()
+    assert normal_form(hung, "NFC").startswith("á\u0316")
+    assert time.process_time() - started < 1

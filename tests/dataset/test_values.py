@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agentanvil.dataset.faults import FieldError
-from agentanvil.dataset.values import read_id, read_model, read_object, read_scores, read_source, read_text
+from agentanvil.dataset.values import LabelForm, read_id, read_model, read_object, read_scores, read_source, read_text
 
 
 @pytest.mark.parametrize(("value", "text"), [("a", "a"), (1, "1"), (0, "0"), (-7, "-7"), (10**30, "1" + "0" * 30)])
@@ -102,13 +102,13 @@ def test_models() -> None:
     ],
 )
 def test_scores(value: object, scores: tuple[float, ...]) -> None:
-    assert read_scores(value, "labels.tone", cells=False) == scores  # type: ignore[arg-type]
+    assert read_scores(value, "labels.tone", LabelForm()) == scores  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("value", [True, "4", "good", [True], [[4]], {"ann": {"x": 1}}, 10**400])
 def test_what_is_no_score(value: object) -> None:
     with pytest.raises(FieldError) as caught:
-        read_scores(value, "labels.tone", cells=False)  # type: ignore[arg-type]
+        read_scores(value, "labels.tone", LabelForm())  # type: ignore[arg-type]
     assert caught.value.field == "labels.tone"
 
 
@@ -117,13 +117,13 @@ def test_what_is_no_score(value: object) -> None:
     [("4", (4.0,)), (" 4.50 ", (4.5,)), ("-1", (-1.0,)), (".5", (0.5,)), ("1e1", (10.0,)), ("", ()), (" ", ())],
 )
 def test_scores_in_cells(cell: str, scores: tuple[float, ...]) -> None:
-    assert read_scores(cell, "labels.tone", cells=True) == scores
+    assert read_scores(cell, "labels.tone", LabelForm(cells=True)) == scores
 
 
 @pytest.mark.parametrize("cell", ["nan", "inf", "1_0", "4,5", "٤", "four", "0x4", "1e999", "4 5"])
 def test_what_is_no_score_in_a_cell(cell: str) -> None:
     with pytest.raises(FieldError):
-        read_scores(cell, "labels.tone", cells=True)
+        read_scores(cell, "labels.tone", LabelForm(cells=True))
 
 
 def test_objects() -> None:

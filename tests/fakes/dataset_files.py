@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentanvil.dataset import Row, open_dataset, parse_map
+from agentanvil.dataset import Asked, Row, open_dataset, parse_map
 from agentanvil.errors import DatasetError
 
 
@@ -18,7 +18,7 @@ def row_line(**fields: object) -> str:
 
 def read_rows(file: Path, content: str | bytes, *maps: str, needs_source: bool = False) -> list[Row]:
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    dataset = open_dataset(file, parse_map(maps), needs_source=needs_source)
+    dataset = open_dataset(file, parse_map(maps), Asked(needs_source=needs_source))
     info = dataset.scan()
     rows = list(dataset.rows())
     assert info.rows == len(rows)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentanvil.checks import CheckRunner
-from agentanvil.dataset import open_dataset
+from agentanvil.dataset import Asked, open_dataset
 from agentanvil.errors import UsageError
 from agentanvil.plan import Plan, plan_calls
 from agentanvil.rubric import lint_rubric, load_rubric
@@ -21,7 +21,7 @@ def test_the_rubric_lints_clean_and_the_rows_fit_it(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "folder"
     rubric = load_rubric(folder / "rubric.yaml")
     assert lint_rubric(rubric) == ()
-    dataset = open_dataset(folder / "data.jsonl", needs_source=rubric.needs_source)
+    dataset = open_dataset(folder / "data.jsonl", asked=Asked(needs_source=rubric.needs_source))
     info = dataset.scan()
     assert info.rows == 10
     names = [dimension.id for dimension in rubric.dimensions]
@@ -34,7 +34,7 @@ def test_the_rubric_lints_clean_and_the_rows_fit_it(tmp_path: Path) -> None:
 def test_the_grades_of_what_code_decides_are_those_that_code_gives(tmp_path: Path) -> None:
     init(tmp_path)
     rubric = load_rubric(tmp_path / "rubric.yaml")
-    rows = open_dataset(tmp_path / "data.jsonl", needs_source=False).rows()
+    rows = open_dataset(tmp_path / "data.jsonl").rows()
     checks = CheckRunner(rubric)
     for task in Plan(plan_calls(rubric), 1, "-").tasks(rows):
         if not task.call.judged:

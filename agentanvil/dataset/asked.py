@@ -1,0 +1,17 @@
+"""What a run asks of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the run asks of every row. `needs_source`: the rubric judges against a source.
+
+    `pairs`: each row holds two responses. `booleans`: labels are true and false.
+    """
+
+    needs_source: bool = False
+    pairs: bool = False
+    booleans: bool = False

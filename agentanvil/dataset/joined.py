@@ -1,0 +1,130 @@
+"""Rows of several systems, joined by id into pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from agentanvil.dataset.records import Contender, Dataset, DatasetInfo, Row
+from agentanvil.errors import DatasetError, Where, quoted
+from agentanvil.hashing import digest
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One file of the join. `model` stands in where its rows name none."""
+
+    dataset: Dataset
+    model: str
+
+
+class JoinedDataset:
+    """The rows of a file, each paired with the row of the same id in every other file. See the Dataset protocol.
+
+    response_a is always the first file's. With several other files a pair is called `ID vs NAME`. Files in the same
+    order stream; what stands in another order is held in memory until its partner is met.
+    """
+
+    def __init__(self, first: Dataset, others: Sequence[Dataset]) -> None:
+        names = _names([first.name, *(other.name for other in others)])
+        self._first = _Side(first, names[0])
+        self._others = [_Side(other, name) for other, name in zip(others, names[1:], strict=True)]
+
+    @property
+    def name(self) -> str:
+        return "-vs-".join((self._first.dataset.name, *(other.dataset.name for other in self._others)))
+
+    @property
+    def path(self) -> str:
+        return self._first.dataset.path
+
+    def scan(self) -> DatasetInfo:
+        """Read every file and every pair once.
+
+        Raises DatasetError as each file's own scan, and naming id and file where a row has no partner or answers
+        another request.
+        """
+        infos = [side.dataset.scan() for side in (self._first, *self._others)]
+        for _ in self.rows():
+            pass
+        return DatasetInfo(
+            name=self.name,
+            rows=infos[0].rows * len(self._others),
+            hash=digest("joined", *(info.hash for info in infos)),
+            blank_lines=sum(info.blank_lines for info in infos),
+            labelled={name: rows * len(self._others) for name, rows in infos[0].labelled.items()},
+            hidden_fields=tuple(sorted({name for info in infos for name in info.hidden_fields})),
+            models=tuple(sorted({name for info in infos for name in info.models})),
+            flagged={flag: sum(i.flagged.get(flag, 0) for i in infos) for info in infos for flag in info.flagged},
+            unread=sum(info.unread for info in infos),
+            unread_examples=tuple(example for info in infos for example in info.unread_examples),
+        )
+
+    def rows(self) -> Iterator[Row]:
+        """Yield the pairs, those of one id together. Raises DatasetError as `scan` does."""
+        partners = [_Partners(side) for side in self._others]
+        index = 0
+        for row in self._first.dataset.rows():
+            for side, rows in zip(self._others, partners, strict=True):
+                other = rows.take(row, self._first.dataset.path)
+                yield self._pair(row, other, side, index)
+                index += 1
+        for rows in partners:
+            rows.refuse_rest(self._first.dataset.path)
+
+    def _pair(self, row: Row, other: Row, side: _Side, index: int) -> Row:
+        return replace(
+            row,
+            index=index,
+            id=row.id if len(self._others) == 1 else f"{row.id} vs {side.model}",
+            model=row.model or self._first.model,
+            rival=Contender(other.response, other.model or side.model, other.trace),
+            flags=tuple(dict.fromkeys((*row.flags, *other.flags))),
+        )
+
+
+class _Partners:
+    """The rows of one other file, handed out by id."""
+
+    def __init__(self, side: _Side) -> None:
+        self._path = side.dataset.path
+        self._rows = side.dataset.rows()
+        self._waiting: dict[str, Row] = {}
+
+    def take(self, row: Row, file: str) -> Row:
+        """Return the partner of a row. Raises DatasetError where there is none, or it answers another request."""
+        other = self._waiting.pop(row.id, None)
+        while other is None:
+            candidate = next(self._rows, None)
+            if candidate is None:
+                raise DatasetError(
+                    f"the id {quoted(row.id)} has no partner in {self._path}",
+                    where=Where(file, row.line, "id"),
+                    hint="rows are joined by id; both files must hold the same ids",
+                )
+            if candidate.id == row.id:
+                other = candidate
+            else:
+                self._waiting[candidate.id] = candidate
+        if other.request != row.request:
+            raise DatasetError(
+                f"the id {quoted(row.id)} answers another request than in {file}, line {row.line}",
+                where=Where(self._path, other.line, "request"),
+                hint="two responses are compared on one request",
+            )
+        return other
+
+    def refuse_rest(self, file: str) -> None:
+        """Raise DatasetError where rows are left that the first file does not have."""
+        left = next(iter(self._waiting.values()), None) or next(self._rows, None)
+        if left is not None:
+            raise DatasetError(
+                f"the id {quoted(left.id)} has no partner in {file}",
+                where=Where(self._path, left.line, "id"),
+                hint="rows are joined by id; both files must hold the same ids",
+            )
+
+
+def _names(names: list[str]) -> list[str]:
+    """Return the names, numbered where two are alike."""
+    return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, start=1)]
