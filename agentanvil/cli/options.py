@@ -9,12 +9,26 @@ import typer
 
 from agentanvil.errors import UsageError
 
-DATA = typer.Argument(metavar="DATA", help="JSONL or CSV with the rows; - for standard input.")
+DATA = typer.Argument(metavar="DATA", help="JSONL or CSV with the rows, or agent traces; - for standard input.")
 JudgeOption = Annotated[
     str | None,
     typer.Option("--judge", metavar="JUDGE", help="PROVIDER:MODEL[@BASE_URL]; `local` for the built-in model."),
 ]
 RubricOption = Annotated[Path | None, typer.Option("--rubric", metavar="FILE", help="The rubric (YAML).")]
+ModeOption = Annotated[
+    str | None, typer.Option("--mode", metavar="MODE", help="absolute, pairwise or gate; else what the rubric says.")
+]
+OrderOption = Annotated[
+    str | None, typer.Option("--order", metavar="ORDER", help="Pairs: random (default), both, or fixed.")
+]
+VsOption = Annotated[
+    list[str] | None,
+    typer.Option("--vs", metavar="OTHER", help="Pairs: compare with the responses of this file, joined by id."),
+]
+CallsOption = Annotated[
+    str | None,
+    typer.Option("--calls", metavar="WAY", help="joint, split, or both to compare them; else what the rubric says."),
+]
 MapOption = Annotated[
     list[str] | None,
     typer.Option("--map", metavar="FIELD=PATH", help="Read a field from another place, e.g. response=output.text."),

@@ -31,6 +31,8 @@ class Progress:
         hidden = f"; hidden from the judge: {', '.join(start.hidden_fields)}" if start.hidden_fields else ""
         resumed = f", {start.resumed} done before" if start.resumed else ""
         self._say(f"{start.judge}: {start.tasks} tasks over {start.rows} rows{resumed} → {start.folder}{hidden}")
+        if start.unread:
+            self._say(f"{start.unread} record(s) hold no trace that can be read: {'; '.join(start.unread_examples)}")
 
     def advanced(self, tally: Tally) -> None:
         """Move the bar; its line is rewritten a few times a second at most."""

@@ -2,6 +2,7 @@
 
 from agentanvil.dataset.asked import Asked
 from agentanvil.dataset.fieldmap import FieldMap, FieldPath, PathAbsentError, parse_map, parse_path
+from agentanvil.dataset.joined import JoinedDataset
 from agentanvil.dataset.opening import open_dataset, spool_stdin
 from agentanvil.dataset.records import WINNER, Contender, Dataset, DatasetInfo, Row
 from agentanvil.dataset.texts import canonical_text, is_blank, normal_form
@@ -16,6 +17,7 @@ __all__ = [
     "DatasetInfo",
     "FieldMap",
     "FieldPath",
+    "JoinedDataset",
     "JsonValue",
     "PathAbsentError",
     "Row",

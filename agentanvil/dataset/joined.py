@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -45,14 +46,13 @@ class JoinedDataset:
         another request.
         """
         infos = [side.dataset.scan() for side in (self._first, *self._others)]
-        for _ in self.rows():
-            pass
+        labelled = Counter(name for row in self.rows() for name in row.labels)
         return DatasetInfo(
             name=self.name,
             rows=infos[0].rows * len(self._others),
             hash=digest("joined", *(info.hash for info in infos)),
             blank_lines=sum(info.blank_lines for info in infos),
-            labelled={name: rows * len(self._others) for name, rows in infos[0].labelled.items()},
+            labelled=dict(labelled),
             hidden_fields=tuple(sorted({name for info in infos for name in info.hidden_fields})),
             models=tuple(sorted({name for info in infos for name in info.models})),
             flagged={flag: sum(i.flagged.get(flag, 0) for i in infos) for info in infos for flag in info.flagged},
@@ -79,6 +79,7 @@ class JoinedDataset:
             id=row.id if len(self._others) == 1 else f"{row.id} vs {side.model}",
             model=row.model or self._first.model,
             rival=Contender(other.response, other.model or side.model, other.trace),
+            labels=_label_differences(row, other),
             flags=tuple(dict.fromkeys((*row.flags, *other.flags))),
         )
 
@@ -123,6 +124,15 @@ class _Partners:
                 where=Where(self._path, left.line, "id"),
                 hint="rows are joined by id; both files must hold the same ids",
             )
+
+
+def _label_differences(row: Row, other: Row) -> dict[str, tuple[float, ...]]:
+    """Return how much better each rater graded the first response, for what the same raters graded on both sides."""
+    return {
+        name: tuple(ours - theirs for ours, theirs in zip(given, other.labels[name], strict=True))
+        for name, given in row.labels.items()
+        if len(other.labels.get(name, ())) == len(given)
+    }
 
 
 def _names(names: list[str]) -> list[str]:

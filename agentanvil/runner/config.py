@@ -16,6 +16,10 @@ from agentanvil.rubric.yaml_text import YamlText, read_yaml
 from agentanvil.runner.settings import LOCAL_DEFAULTS, GradeSettings, JudgeSettings
 
 CONFIG_FILE = "anvil.yaml"
+_OF_THE_RUN = {
+    *("rubric", "mode", "order", "reading", "calls", "baseline", "allow_code"),
+    *("repeats", "out", "limit", "min_coverage", "dry_run"),
+}
 
 
 class ConfigWire(BaseModel):
@@ -24,6 +28,11 @@ class ConfigWire(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
     rubric: str | None = None
     judge: str | None = None
+    mode: str | None = None
+    order: str | None = None
+    reading: str | None = None
+    calls: str | None = None
+    baseline: str | None = None
     repeats: int | None = None
     limit: int | None = None
     out: str | None = None
@@ -115,17 +124,19 @@ def judge_settings(flags: Mapping[str, Any], config: Config) -> JudgeSettings:
 
 def grade_settings(data: str, flags: Mapping[str, Any], config: Config) -> GradeSettings:
     """Merge everything that one `anvil grade` needs. Raises UsageError or ConfigError."""
-    chosen = _chosen({"rubric", "repeats", "out", "limit", "min_coverage", "dry_run"}, flags, config)
+    chosen = _chosen(_OF_THE_RUN, flags, config)
     rubric = chosen.pop("rubric", None)
     if rubric is None:
         raise UsageError("no rubric given", hint=f"Give --rubric FILE, or set `rubric:` in {CONFIG_FILE}.")
-    if "out" in chosen:
-        chosen["out"] = Path(chosen["out"])
+    for name in ("out", "baseline"):
+        if name in chosen:
+            chosen[name] = Path(chosen[name])
     return GradeSettings(
         data=data,
         rubric=str(rubric),
         judge=judge_settings(flags, config),
         mapping=tuple(flags.get("map") or config.mapping),
+        vs=tuple(flags.get("vs") or ()),
         **chosen,
     )
 

@@ -8,7 +8,10 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class RunStart:
-    """Said once, before the first call: what is about to be asked."""
+    """Said once, before the first call: what is about to be asked.
+
+    `unread` records of a trace file hold no trace; `unread_examples` says of some what is wrong.
+    """
 
     judge: str
     folder: str
@@ -16,6 +19,8 @@ class RunStart:
     tasks: int
     resumed: int
     hidden_fields: tuple[str, ...] = ()
+    unread: int = 0
+    unread_examples: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -31,6 +31,7 @@ class Identity:
     data: str
     judge: str
     mode: str
+    order: str
     temperature: str
     max_tokens: str
     seed: str

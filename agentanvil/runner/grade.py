@@ -113,4 +113,6 @@ def _start(job: Job, index: JournalIndex, open_tasks: int) -> RunStart:
         tasks=open_tasks,
         resumed=index.done_count,
         hidden_fields=() if job.rubric.allow_expected else job.info.hidden_fields,
+        unread=job.info.unread,
+        unread_examples=job.info.unread_examples,
     )

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from agentanvil.client.spec import JudgeSpec
-from agentanvil.dataset import Dataset, DatasetInfo, Row, open_dataset, parse_map, spool_stdin
+from agentanvil.dataset import (
+    Asked,
+    Dataset,
+    DatasetInfo,
+    FieldMap,
+    JoinedDataset,
+    Row,
+    open_dataset,
+    parse_map,
+    spool_stdin,
+)
 from agentanvil.errors import UsageError
 from agentanvil.hashing import canonical_json, derive_seed, digest
-from agentanvil.plan import BY_CODE, Plan, plan_calls
+from agentanvil.plan import BY_CODE, UNORDERED, OrderMode, Plan, plan_calls
 from agentanvil.prompt import PROMPT_VERSION
-from agentanvil.rubric import Rubric, load_rubric
+from agentanvil.rubric import Mode, Rubric, load_rubric
 from agentanvil.runner.folder import Identity
 from agentanvil.runner.local_judge import model_label, name_judge
 from agentanvil.runner.settings import GradeSettings, JudgeSettings
@@ -65,26 +75,54 @@ class Job:
 
 
 @contextmanager
-def open_rows(data: str, mapping: Iterable[str], rubric: Rubric, around: Surroundings) -> Iterator[Dataset]:
-    """Open the data file, or keep standard input in a temporary file for as long as the context lasts."""
+def open_rows(
+    data: str, mapping: Iterable[str], rubric: Rubric, around: Surroundings, vs: Sequence[str] = ()
+) -> Iterator[Dataset]:
+    """Open the data file, or keep standard input in a temporary file for as long as the context lasts.
+
+    `vs` are the files with the responses that those of `data` are compared with.
+    """
     fields = parse_map(mapping)
+    asked = asked_of(rubric, joined=bool(vs))
     if data != STDIN:
-        yield open_dataset(data, fields, needs_source=rubric.needs_source)
+        yield _joined(open_dataset(data, fields, asked), vs, fields)
         return
     if around.stdin is None:
         raise UsageError("there is no standard input to read rows from")
     with spool_stdin(around.stdin) as path:
-        yield open_dataset(path, fields, needs_source=rubric.needs_source, stdin=True)
+        yield _joined(open_dataset(path, fields, asked, stdin=True), vs, fields)
+
+
+def asked_of(rubric: Rubric, *, joined: bool) -> Asked:
+    """Return what a rubric in its mode asks of a row; `joined` rows come in with one response each."""
+    pairs = rubric.mode == "pairwise" and not joined
+    return Asked(rubric.needs_source, pairs=pairs, booleans=rubric.mode == "gate")
+
+
+def _joined(first: Dataset, vs: Sequence[str], fields: FieldMap) -> Dataset:
+    return JoinedDataset(first, [open_dataset(path, fields) for path in vs]) if vs else first
+
+
+def rubric_in_mode(rubric: Rubric, mode: Mode | None) -> Rubric:
+    """Return the contract as it is asked in a mode; None keeps the rubric's own."""
+    return rubric if mode is None or mode == rubric.mode else replace(rubric, mode=mode)
 
 
 @contextmanager
 def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
     """Read and check everything that the user gave. Raises InputError; nothing is spent, nothing is written."""
-    rubric = load_rubric(settings.rubric)
+    rubric = rubric_in_mode(load_rubric(settings.rubric), settings.mode)
+    _refuse_strangers(settings, rubric)
     spec = _judge_of(settings.judge, rubric, around.environ)
-    with open_rows(settings.data, settings.mapping, rubric, around) as dataset:
+    with open_rows(settings.data, settings.mapping, rubric, around, settings.vs) as dataset:
         info = dataset.scan()
-        plan = Plan(plan_calls(rubric), settings.repeats, str(spec) if spec else BY_CODE)
+        plan = Plan(
+            plan_calls(rubric, settings.calls),
+            settings.repeats,
+            str(spec) if spec else BY_CODE,
+            orders_of(rubric, settings.order),
+            settings.judge.seed_sent,
+        )
         identity = _identity(settings, rubric, info, spec)
         yield Job(
             settings=settings,
@@ -96,6 +134,27 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
             spec=spec,
             identity=identity,
             folder=settings.out or Path("runs") / f"{info.name[:_NAME_LENGTH]}-{rubric.id}-{fingerprint(identity)[:8]}",
+        )
+
+
+def orders_of(rubric: Rubric, order: OrderMode | None) -> OrderMode | None:
+    """Return how pairs are ordered, None where the mode has none."""
+    return (order or "random") if rubric.mode == "pairwise" else None
+
+
+def _refuse_strangers(settings: GradeSettings, rubric: Rubric) -> None:
+    """Raise UsageError for flags that mean nothing in the run's mode."""
+    given = {"--order": settings.order, "--vs": settings.vs, "--reading": settings.reading != "verdict"}
+    stray = [flag for flag, value in given.items() if value]
+    if stray and rubric.mode != "pairwise":
+        raise UsageError(
+            f"{stray[0]} compares two responses, but this run is {rubric.mode}",
+            hint="add --mode pairwise, or write `mode: pairwise` in the rubric",
+        )
+    if settings.baseline is not None and not (rubric.gate or rubric.mode == "gate"):
+        raise UsageError(
+            "--baseline tells old failures from new ones, but nothing can fail here",
+            hint="give the rubric a `gate:`, or run it with --mode gate",
         )
 
 
@@ -122,7 +181,8 @@ def _identity(settings: GradeSettings, rubric: Rubric, info: DatasetInfo, spec: 
         rubric=rubric.hash,
         data=info.hash,
         judge=_judge_identity(spec),
-        mode=settings.mode,
+        mode=rubric.mode,
+        order=orders_of(rubric, settings.order) or UNORDERED,
         temperature=_shown(judge.temperature),
         max_tokens=_shown(judge.max_tokens),
         seed=str(judge.seed_sent),

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from agentanvil.aggregate import Summary
-from agentanvil.dataset import open_dataset, parse_map
 from agentanvil.errors import DatasetError, RunFolderError, Where
 from agentanvil.rubric import parse_rubric
 from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Exit, run_exit
 from agentanvil.runner.folder import RunFolder, read_manifest
-from agentanvil.runner.job import STDIN
+from agentanvil.runner.job import STDIN, Surroundings, open_rows, rubric_in_mode
 from agentanvil.runner.reports import RowSource, write_reports
 
 
@@ -39,11 +38,11 @@ def _rows(manifest: Mapping[str, Any], listener: Listener) -> RowSource | None:
     data = manifest["data"]
     if manifest["state"] == "complete" or data["file"] == STDIN:
         return None
-    rubric = parse_rubric(manifest["rubric"]["text"])
+    rubric = rubric_in_mode(parse_rubric(manifest["rubric"]["text"]), manifest["plan"]["mode"])
     try:
-        dataset = open_dataset(data["file"], parse_map(data["map"]), needs_source=rubric.needs_source)
-        if dataset.scan().hash == data["hash"]:
-            return dataset.rows
+        with open_rows(data["file"], data["map"], rubric, Surroundings({}), data["vs"]) as dataset:
+            if dataset.scan().hash == data["hash"]:
+                return dataset.rows
         reason = "it has changed"
     except DatasetError as error:
         reason = error.message

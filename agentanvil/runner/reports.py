@@ -15,6 +15,7 @@ from agentanvil.plan import Plan, plan_calls, task_id
 from agentanvil.report import ReportWriters
 from agentanvil.rubric import Rubric, parse_rubric
 from agentanvil.runner.folder import JOURNAL
+from agentanvil.runner.job import rubric_in_mode
 from agentanvil.verdict import NotRun, Outcome
 
 RowSource = Callable[[], Iterator[Row]]
@@ -26,10 +27,17 @@ def write_reports(folder: Path, manifest: Mapping[str, Any], rows: RowSource | N
     `rows` gives the names of rows that no journal line names; without it they are called after their number.
     Raises RunFolderError for a damaged journal, RunWriteError where a report cannot be written.
     """
-    rubric = parse_rubric(manifest["rubric"]["text"], manifest["rubric"]["file"])
-    plan = Plan(plan_calls(rubric), manifest["plan"]["repeats"], manifest["judge"]["name"])
+    shape = manifest["plan"]
+    rubric = rubric_in_mode(parse_rubric(manifest["rubric"]["text"], manifest["rubric"]["file"]), shape["mode"])
+    plan = Plan(
+        plan_calls(rubric, shape["ways"]),
+        shape["repeats"],
+        manifest["judge"]["name"],
+        shape["order"],
+        manifest["judge"]["parameters"]["seed"],
+    )
     fingerprint = manifest["fingerprint"]
-    index = read_index(folder / JOURNAL, plan, manifest["plan"]["rows"], fingerprint)
+    index = read_index(folder / JOURNAL, plan, shape["rows"], fingerprint)
     summariser = Summariser(rubric, plan, derive_seed(fingerprint, "intervals"))
     reader = JournalReader(folder / JOURNAL, index)
     try:
@@ -105,6 +113,9 @@ def _notes(manifest: Mapping[str, Any], rubric: Rubric) -> tuple[str, ...]:
         notes.append(f"the judge never saw the field(s) {', '.join(data['hidden_fields'])}")
     for flag, rows in sorted(data["flagged"].items()):
         notes.append(f"{rows} row(s) carry the flag {flag}")
+    if data["unread"]:
+        told = "; ".join(data["unread_examples"])
+        notes.append(f"{data['unread']} record(s) of the data hold no trace that can be read: {told}")
     dropped = manifest["judge"].get("dropped")
     if dropped:
         notes.append(f"the judge refused {', '.join(dropped)}, so it was asked without")

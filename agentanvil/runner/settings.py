@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from agentanvil.client.prices import PriceTable
 from agentanvil.errors import UsageError
+from agentanvil.plan import OrderMode
+from agentanvil.rubric import CallMode, Mode
 
-Mode = Literal["absolute"]
+Ways = CallMode | Literal["both"]
+Reading = Literal["verdict", "expected"]
 DEFAULT_CONCURRENCY = 16
 DEFAULT_TIMEOUT_S = 120.0
 DEFAULT_ATTEMPTS = 8
@@ -66,12 +69,23 @@ class JudgeSettings:
 
 @dataclass(frozen=True, slots=True)
 class GradeSettings:
-    """One `anvil grade`. `out` is None for the folder that follows from the settings."""
+    """One `anvil grade`. `out` is None for the folder that follows from the settings.
+
+    `mode` and `calls` are None for what the rubric says. `order`, `vs` (files with the other responses) and
+    `reading` belong to pairwise; `order` is None for `random` there. `baseline` is the folder of an earlier run whose
+    failures are known.
+    """
 
     data: str
     rubric: str
     judge: JudgeSettings
-    mode: Mode = "absolute"
+    mode: Mode | None = None
+    order: OrderMode | None = None
+    vs: tuple[str, ...] = ()
+    reading: Reading = "verdict"
+    calls: Ways | None = None
+    baseline: Path | None = None
+    allow_code: bool = False
     repeats: int = 1
     out: Path | None = None
     mapping: tuple[str, ...] = ()
@@ -80,7 +94,11 @@ class GradeSettings:
     dry_run: bool = False
 
     def __post_init__(self) -> None:
-        """Raise UsageError for a number that cannot be meant."""
+        """Raise UsageError for a number or a word that cannot be meant."""
+        _one_of("--mode", self.mode, get_args(Mode))
+        _one_of("--order", self.order, get_args(OrderMode))
+        _one_of("--reading", self.reading, get_args(Reading))
+        _one_of("--calls", self.calls, (*get_args(CallMode), "both"))
         _at_least("--repeats", self.repeats, 1)
         _at_least("--limit", self.limit, 1)
         if not 0 <= self.min_coverage <= 1:
@@ -88,6 +106,11 @@ class GradeSettings:
                 f"--min-coverage is a share between 0 and 1, not {self.min_coverage:g}",
                 hint="1.0 asks for every verdict, 0.95 lets one in twenty be missing.",
             )
+
+
+def _one_of(flag: str, value: str | None, choices: tuple[str, ...]) -> None:
+    if value is not None and value not in choices:
+        raise UsageError(f"{flag} is one of {', '.join(choices)}, not {value!r}")
 
 
 def _at_least(flag: str, value: float | None, least: float) -> None:
