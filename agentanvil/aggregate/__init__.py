@@ -1,7 +1,8 @@
 """Outcomes (+ labels) → one result per item and one summary of the run, streaming."""
 
+from agentanvil.aggregate.baseline import Baseline
 from agentanvil.aggregate.examples import lowest_dimension
-from agentanvil.aggregate.frame import Frame, FrameDimension
+from agentanvil.aggregate.frame import Frame, FrameDimension, Reading, gated_by
 from agentanvil.aggregate.item import DimensionResult, Gap, ItemOutcomes, ItemResult, Shortfall
 from agentanvil.aggregate.reduce import reduce_item
 from agentanvil.aggregate.spread import Spread
@@ -28,6 +29,7 @@ __all__ = [
     "OVERALL",
     "UNORDERED",
     "Agreement",
+    "Baseline",
     "Coverage",
     "DimensionResult",
     "DimensionSummary",
@@ -40,6 +42,7 @@ __all__ = [
     "ItemResult",
     "MissingItem",
     "OverallSummary",
+    "Reading",
     "ScoreSummary",
     "Shortfall",
     "Spread",
@@ -49,6 +52,7 @@ __all__ = [
     "Usage",
     "WideItem",
     "WorstItem",
+    "gated_by",
     "lowest_dimension",
     "reduce_item",
 ]

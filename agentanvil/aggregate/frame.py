@@ -8,101 +8,155 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from agentanvil.plan import Plan
-from agentanvil.rubric import OVERALL, Dimension, Overall, Rubric, Scale
+from agentanvil.aggregate.baseline import Baseline
+from agentanvil.plan import JOINT, Plan
+from agentanvil.plan import Slot as PlanSlot
+from agentanvil.rubric import OVERALL, Dimension, Mode, Overall, Rubric, Scale
 
 Kind = Literal["judged", "check"]
 Rule = Literal["min", "weighted"]
+Reading = Literal["verdict", "expected"]
+"""What a pairwise call's result is read from: the verdict itself, or the probabilities of its tokens."""
 Gated = tuple[str, int | None, float]
 """A threshold: its name, the place of its dimension (None for the overall), and the least value that passes."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameDimension:
-    """One dimension: `slots` are the places of its cells among a row's outcomes, one per repeat.
+    """One dimension: `slots` are the places of its cells among a row's outcomes, repeat by repeat.
 
-    `points` are the scores that have a meaning of their own, ascending: the anchors and the scale's ends.
-    `weight` is a whole number in proportion to the rubric's weight, 0 where the overall leaves it out.
+    There is one per repeat, two where both orders of a pair are asked. `compared` are the places of the calls that ask
+    in the other way than the rubric does. `points` are the scores between which repeats may fall, ascending: the
+    anchors and the scale's ends; none in pairwise. `weight` is a whole number in proportion to the rubric's weight, 0
+    where the overall leaves it out. `threshold` is the score from which on it passes, on the rubric's scale.
     """
 
     id: str
     kind: Kind
     slots: tuple[int, ...]
+    compared: tuple[int, ...]
     points: tuple[int, ...]
     weight: int
     allow_na: bool
+    threshold: float
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The shape of a run's results. `keys` are the slots of a row in the plan's order."""
+    """The shape of a run's results. `keys` are the slots of a row in the plan's order.
+
+    `scale` holds the verdicts on offer in this mode, `labelled` is the rubric's own, on which people grade. `gated` is
+    what an item must reach, on `scale`; `thresholds` says the same on the rubric's scale. `joint` are the places of the
+    calls in which a judge may state a winner. `known` holds the failures of an earlier run, None without one.
+    """
 
     rubric_id: str
     rubric_hash: str
+    mode: Mode
     judge: str
     repeats: int
     scale: Scale
+    labelled: Scale
     dimensions: tuple[FrameDimension, ...]
     keys: tuple[tuple[str, int, int], ...]
     rule: Rule
     weights: Mapping[str, float]
     gated: tuple[Gated, ...]
+    thresholds: Mapping[str, float]
+    joint: tuple[int, ...]
     plan: Plan
+    reading: Reading
+    known: Baseline | None
 
     @classmethod
-    def of(cls, rubric: Rubric, plan: Plan) -> Frame:
+    def of(cls, rubric: Rubric, plan: Plan, *, reading: Reading = "verdict", baseline: Baseline | None = None) -> Frame:
         """Lay out a rubric's dimensions over a plan's calls."""
         slots = plan.slots()
-        weights = _whole_weights(rubric)
+        # A gate holds where every dimension does, whatever weight a mean would give it.
+        overall = Overall() if rubric.mode == "gate" else rubric.overall
+        weights = _whole_weights(rubric, overall)
         return cls(
             rubric_id=rubric.id,
             rubric_hash=rubric.hash,
+            mode=rubric.mode,
             judge=plan.judge,
             repeats=plan.repeats,
-            scale=rubric.scale,
+            scale=rubric.offered,
+            labelled=rubric.scale,
             dimensions=tuple(
                 FrameDimension(
                     id=dimension.id,
                     kind="judged" if isinstance(dimension, Dimension) else "check",
-                    slots=tuple(
-                        i
-                        for i, slot in enumerate(slots)
-                        if dimension.id in slot.call.dimensions and not slot.call.compared
-                    ),
-                    points=_points(dimension.anchors if isinstance(dimension, Dimension) else {}, rubric.scale),
+                    slots=_places(slots, dimension.id, compared=False),
+                    compared=_places(slots, dimension.id, compared=True),
+                    points=_points(dimension.anchors if isinstance(dimension, Dimension) else {}, rubric),
                     weight=weights[dimension.id],
                     allow_na=isinstance(dimension, Dimension) and dimension.allow_na,
+                    threshold=rubric.threshold(dimension.id),
                 )
                 for dimension in rubric.dimensions
             ),
             keys=tuple(slot.key for slot in slots),
+            rule=overall.rule,
+            weights=dict(overall.weights),
+            gated=gated_by(rubric),
+            thresholds=_thresholds(rubric),
+            joint=tuple(i for i, s in enumerate(slots) if s.call.name == JOINT and not s.call.compared),
             plan=plan,
-            rule=rubric.overall.rule,
-            weights=dict(rubric.overall.weights),
-            gated=_gated(rubric),
+            reading=reading,
+            known=baseline,
         )
+
+    @property
+    def orders(self) -> int:
+        """How many orders of a pair each repeat asks in: 2 for both, else 1."""
+        return 2 if self.plan.orders == "both" else 1
 
     def normalise(self, score: float) -> float:
         """Return the score's place on the scale, in 0..1."""
         return self.scale.normalise(score)
 
 
-def _gated(rubric: Rubric) -> tuple[Gated, ...]:
+def gated_by(rubric: Rubric) -> tuple[Gated, ...]:
+    """Return what an item must reach to pass.
+
+    `absolute`: the rubric's gate. `gate`: every dimension must hold. `pairwise`: nothing, since thresholds are on a
+    scale that a comparison does not have.
+    """
+    if rubric.mode == "pairwise":
+        return ()
     places: dict[str, int | None] = {dimension.id: place for place, dimension in enumerate(rubric.dimensions)}
+    if rubric.mode == "gate":
+        return tuple((name, place, 1.0) for name, place in places.items())
     places[OVERALL] = None
     return tuple((name, places[name], threshold) for name, threshold in rubric.gate.items())
 
 
-def _points(anchors: Mapping[int, str], scale: Scale) -> tuple[int, ...]:
-    return tuple(sorted({scale.min, scale.max, *anchors}))
+def _thresholds(rubric: Rubric) -> dict[str, float]:
+    if rubric.mode == "gate":
+        return {dimension.id: rubric.threshold(dimension.id) for dimension in rubric.dimensions}
+    return {} if rubric.mode == "pairwise" else dict(rubric.gate)
 
 
-def _whole_weights(rubric: Rubric) -> dict[str, int]:
+def _places(slots: tuple[PlanSlot, ...], dimension: str, *, compared: bool) -> tuple[int, ...]:
+    return tuple(
+        i for i, slot in enumerate(slots) if dimension in slot.call.dimensions and slot.call.compared == compared
+    )
+
+
+def _points(anchors: Mapping[int, str], rubric: Rubric) -> tuple[int, ...]:
+    if rubric.mode == "pairwise":
+        return ()
+    offered = rubric.offered
+    return tuple(sorted({offered.min, offered.max, *(anchors if rubric.mode == "absolute" else ())}))
+
+
+def _whole_weights(rubric: Rubric, overall: Overall) -> dict[str, int]:
     """Scale the weights, read as the decimals that were written, to whole numbers: 0.1 and 0.25 become 2 and 5."""
     ids = [dimension.id for dimension in rubric.dimensions]
-    if rubric.overall.rule == "min":
+    if overall.rule == "min":
         return dict.fromkeys(ids, 1)
-    exact = {name: _written(rubric.overall, name) for name in ids}
+    exact = {name: _written(overall, name) for name in ids}
     common = math.lcm(*(weight.denominator for weight in exact.values()))
     return {name: int(weight * common) for name, weight in exact.items()}
 

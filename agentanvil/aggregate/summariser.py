@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from agentanvil.aggregate.agreement import AgreementTally, comparable_overalls
+from agentanvil.aggregate.baseline import Baseline
 from agentanvil.aggregate.dimension import DimensionTally
 from agentanvil.aggregate.examples import Examples
-from agentanvil.aggregate.frame import Frame
+from agentanvil.aggregate.frame import Frame, Reading
 from agentanvil.aggregate.gate import GateTally
 from agentanvil.aggregate.item import ItemOutcomes, ItemResult
 from agentanvil.aggregate.reduce import reduce_item
@@ -21,10 +22,21 @@ from agentanvil.verdict import STATES, State
 
 
 class Summariser:
-    """`add` every row once, then `finish`. `seed` drives the resampling; derive it from the run's content."""
+    """`add` every row once, then `finish`. `seed` drives the resampling; derive it from the run's content.
 
-    def __init__(self, rubric: Rubric, plan: Plan, seed: int) -> None:
-        self.frame = Frame.of(rubric, plan)
+    `reading` is what decides a pair. With a `baseline` only failures that are not in it fail the run.
+    """
+
+    def __init__(
+        self,
+        rubric: Rubric,
+        plan: Plan,
+        seed: int,
+        *,
+        reading: Reading = "verdict",
+        baseline: Baseline | None = None,
+    ) -> None:
+        self.frame = Frame.of(rubric, plan, reading=reading, baseline=baseline)
         self._seed = seed
         self._allow_expected = rubric.allow_expected
         self._items = 0
@@ -32,7 +44,7 @@ class Summariser:
         self._overall = ScoreTally()
         self._overall_states: Counter[State] = Counter()
         self._overall_agreement = AgreementTally(rubric.scale)
-        self._gate = GateTally(rubric.gate)
+        self._gate = GateTally(self.frame.thresholds)
         self._examples = Examples()
         self._usage = UsageTally()
         self._flags: Counter[str] = Counter()
