@@ -1,12 +1,20 @@
-"""Two questions about text that readers and checks both ask."""
+"""What readers, checks and the look-up of quotes all ask about text."""
 
 from __future__ import annotations
 
 import json
+import unicodedata
+from typing import Literal
+
+import regex
 
 from agentanvil.strict_json import JsonValue
 
 _ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+# Thirty marks on one letter are what the Stream-Safe Text Format (Unicode Standard Annex 15) allows; a joiner begins the
+# next thirty.
+_THIRTY_MARKS = regex.compile(r"\p{M}{30}(?=\p{M})")
+_JOINER = "\u034f"
 
 
 def is_blank(text: str) -> bool:
@@ -19,3 +27,14 @@ def is_blank(text: str) -> bool:
 def canonical_text(value: JsonValue) -> str:
     """Return JSON text with sorted keys and no spaces; integers of any size keep their digits."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":"))
+
+
+def normal_form(text: str, form: Literal["NFC", "NFKC"]) -> str:
+    """Return `text` in a Unicode normal form, made stream-safe first.
+
+    Putting marks in order takes time that grows with the square of their number, so that a letter with a hundred
+    thousand of them would hang the run.
+    """
+    if text.isascii():
+        return text
+    return unicodedata.normalize(form, _THIRTY_MARKS.sub(rf"\g<0>{_JOINER}", text))
