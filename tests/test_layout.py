@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentanvil.checks.runner import CHECKS
+from agentanvil.checks import CHECKS
 from agentanvil.cli.app import VERBS
 from agentanvil.client.spec import PROVIDERS
 from agentanvil.dataset.files import READERS
@@ -57,9 +57,8 @@ def test_states_are_those_of_the_cells() -> None:
 
 
 def test_every_check_that_a_rubric_may_ask_for_is_there() -> None:
-    declared = re.findall(
-        r'type: Literal\["(\w+)"\]', (PACKAGE / "rubric" / "wire_checks.py").read_text(encoding="utf-8")
-    )
+    models = "".join(path.read_text(encoding="utf-8") for path in (PACKAGE / "rubric").glob("wire_*checks.py"))
+    declared = re.findall(r'type: Literal\["(\w+)"\]', models)
     assert sorted(declared) == sorted(CHECKS)
 
 

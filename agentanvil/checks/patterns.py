@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import regex
 
-from agentanvil.checks.fields import as_text
-from agentanvil.checks.finding import Check, CheckFaultError, Finding, ParameterError, Parameters, excerpt
+from agentanvil.checks.fields import plain_text
+from agentanvil.checks.finding import CheckFaultError, Finding, ParameterError, Parameters, TextCheck, excerpt
 from agentanvil.dataset import JsonValue, Row
 from agentanvil.rubric import REGEX_FLAGS, PatternFaultError, compile_pattern
 
@@ -18,32 +18,39 @@ TIMED_OUT = "check_timeout"
 SEARCH_LIMIT_S = 0.2
 
 
-def matches(params: Parameters) -> Check:
+def matches(params: Parameters) -> TextCheck:
     """Passes where `pattern` is found anywhere in the text, under `flags`.
 
-    A search beyond SEARCH_LIMIT_S is no answer: CheckFaultError `check_timeout`.
+    The text is searched as `plain_text` has it, so that `$` ends a line whatever system wrote it. A search beyond
+    SEARCH_LIMIT_S is no answer: CheckFaultError `check_timeout`.
     """
-    pattern = params.get("pattern")
-    if not isinstance(pattern, str):
-        raise ParameterError("pattern", "must be a regular expression")
-    compiled = _compiled(pattern, params.get("flags"))
+    compiled = compiled_pattern(params.get("pattern"), params.get("flags"))
 
     def check(value: JsonValue, _row: Row) -> Finding:
-        try:
-            found = compiled.search(as_text(value), timeout=SEARCH_LIMIT_S)
-        except TimeoutError:
-            raise CheckFaultError(
-                TIMED_OUT,
-                f"{pattern} needed more than {SEARCH_LIMIT_S} s on this text: repeats inside repeats, such as (a+)+",
-            ) from None
+        found = search(compiled, plain_text(value))
         if found is None:
-            return Finding(False, f"nothing matches {pattern}")
-        return Finding(True, f"{excerpt(found[0])} matches {pattern} at character {found.start() + 1}")
+            return Finding(False, f"nothing matches {compiled.pattern}")
+        return Finding(True, f"{excerpt(found[0])} matches {compiled.pattern} at character {found.start() + 1}")
 
     return check
 
 
-def _compiled(pattern: str, flags: object) -> regex.Pattern[str]:
+def search(pattern: regex.Pattern[str], text: str) -> regex.Match[str] | None:
+    """Return the first match. Raises CheckFaultError `check_timeout` where that takes too long."""
+    try:
+        return pattern.search(text, timeout=SEARCH_LIMIT_S)
+    except TimeoutError:
+        raise CheckFaultError(
+            TIMED_OUT,
+            f"{pattern.pattern} needed more than {SEARCH_LIMIT_S} s on this text: "
+            "repeats inside repeats, such as (a+)+",
+        ) from None
+
+
+def compiled_pattern(pattern: object, flags: object = ()) -> regex.Pattern[str]:
+    """Return the parameter `pattern`, prepared. Raises ParameterError naming `pattern` or `flags`."""
+    if not isinstance(pattern, str):
+        raise ParameterError("pattern", "must be a regular expression")
     named = flags if isinstance(flags, tuple | list) else ()
     for flag in named:
         if flag not in REGEX_FLAGS:

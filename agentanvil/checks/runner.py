@@ -2,65 +2,86 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import replace
 
-from agentanvil.checks.fields import parse_field, read_field
-from agentanvil.checks.finding import Check, CheckFaultError, Compile, ParameterError
-from agentanvil.checks.patterns import matches
-from agentanvil.checks.schemas import meets_schema
-from agentanvil.checks.texts import contains, equals_field, max_chars, max_words, not_contains
-from agentanvil.dataset import FieldPath, Row
+from agentanvil.checks.finding import Check, CheckFaultError, ParameterError
+from agentanvil.checks.own_code import OwnCode
+from agentanvil.checks.registry import CHECKS
+from agentanvil.dataset import Row
 from agentanvil.errors import RubricError, Where
 from agentanvil.plan import Task
 from agentanvil.rubric import CheckDimension, Rubric
-from agentanvil.verdict import Cell, InputFault, Outcome, Scored
+from agentanvil.verdict import Cell, InputFault, NotApplicable, Outcome, Scored
 
-CHECKS: dict[str, Compile] = {
-    "regex": matches,
-    "contains": contains,
-    "not_contains": not_contains,
-    "json_schema": meets_schema,
-    "max_words": max_words,
-    "max_chars": max_chars,
-    "equals_field": equals_field,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    path: FieldPath
-    check: Check
+NO_RIVAL = "no_rival"
 
 
 class CheckRunner:
-    """Decides a rubric's check dimensions: a pass is the scale's maximum, a failure its minimum."""
+    """Decides a rubric's check dimensions.
 
-    def __init__(self, rubric: Rubric) -> None:
-        """Prepare every check. Raises RubricError naming the dimension and the parameter."""
-        self._pass, self._fail = rubric.scale.max, rubric.scale.min
-        self._prepared = {dimension.id: _prepare(dimension, rubric.file) for dimension in rubric.checked}
+    A pass is the scale's maximum and a failure its minimum; in gate mode they are 1 and 0. In a pair the check is run
+    on both responses, and the score is that of response_a minus that of response_b.
+    """
+
+    def __init__(self, rubric: Rubric, *, allow_code: bool = False) -> None:
+        """Prepare every check. Raises RubricError naming the dimension and the parameter.
+
+        Without `allow_code` a check of type `python` is such an error; nothing of it is read then.
+        """
+        scale = rubric.offered if rubric.mode == "gate" else rubric.scale
+        self._pass, self._fail = scale.max, scale.min
+        self._pairs = rubric.mode == "pairwise"
+        self._code = OwnCode(rubric.file, allowed=allow_code)
+        self._checks = {dimension.id: _prepare(dimension, rubric.file, self._code) for dimension in rubric.checked}
+
+    @property
+    def code(self) -> Mapping[str, str]:
+        """The hash of every module beside the rubric that is run, by its file's name."""
+        return self._code.digests
 
     def run(self, task: Task) -> Outcome:
         """Return the outcome of a check call: one cell per dimension, no exchanges."""
-        return task.outcome({dimension: self._cell(dimension, task.row) for dimension in task.call.dimensions})
+        row = task.row
+        if not self._pairs:
+            return task.outcome({name: self._one(self._checks[name], row) for name in task.call.dimensions})
+        if row.rival is None:
+            fault = InputFault(NO_RIVAL, "the row has one response only, and a pair needs two")
+            return task.outcome(dict.fromkeys(task.call.dimensions, fault))
+        rival = row.rival
+        other = replace(row, response=rival.response, model=rival.model, trace=rival.trace, rival=None)
+        return task.outcome({name: self._two(self._checks[name], row, other) for name in task.call.dimensions})
 
-    def _cell(self, dimension: str, row: Row) -> Cell:
-        prepared = self._prepared[dimension]
+    def _one(self, check: Check, row: Row) -> Scored | NotApplicable | InputFault:
         try:
-            finding = prepared.check(read_field(row, prepared.path), row)
+            finding = check(row)
         except CheckFaultError as fault:
             return InputFault(fault.code, fault.message)
+        if finding.passed is None:
+            return NotApplicable(reason=finding.reason)
         return Scored(self._pass if finding.passed else self._fail, reason=finding.reason)
 
+    def _two(self, check: Check, row: Row, other: Row) -> Cell:
+        """Return the difference of two cells; one that holds no score leaves nothing to compare."""
+        a, b = self._one(check, row), self._one(check, other)
+        if isinstance(a, InputFault):
+            return InputFault(a.code, f"response_a: {a.message}")
+        if isinstance(b, InputFault):
+            return InputFault(b.code, f"response_b: {b.message}")
+        reason = f"response_a: {a.reason}; response_b: {b.reason}"
+        if isinstance(a, Scored) and isinstance(b, Scored):
+            return Scored(a.score - b.score, reason=reason)
+        return NotApplicable(reason=reason)
 
-def _prepare(dimension: CheckDimension, file: str | None) -> _Prepared:
+
+def _prepare(dimension: CheckDimension, file: str | None, code: OwnCode) -> Check:
     spec = dimension.check
-    where = Where(file, dimension.line, f"{dimension.id}.check")
+    place = f"{dimension.id}.check"
     if spec.type not in CHECKS:
         hint = f"the types are {', '.join(CHECKS)}"
-        raise RubricError(f"no check is called {spec.type!r}", where=where, hint=hint)
+        raise RubricError(f"no check is called {spec.type!r}", where=Where(file, dimension.line, place), hint=hint)
     try:
-        return _Prepared(parse_field(spec.on, "on"), CHECKS[spec.type](spec.params))
+        return CHECKS[spec.type](spec, code)
     except ParameterError as error:
-        place = Where(file, dimension.line, f"{dimension.id}.check.{error.key}")
-        raise RubricError(error.message, where=place) from None
+        where = Where(file, dimension.line, f"{place}.{error.key}")
+        raise RubricError(error.message, where=where, hint=error.hint) from None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-from jsonschema_rs import ValidationError
+from jsonschema_rs import ValidationError, Validator
 
-from agentanvil.checks.finding import Check, CheckFaultError, Finding, ParameterError, Parameters
+from agentanvil.checks.finding import CheckFaultError, Finding, ParameterError, Parameters, TextCheck
 from agentanvil.checks.patterns import TIMED_OUT
 from agentanvil.dataset import JsonValue, Row
 from agentanvil.rubric import SchemaFaultError, compile_schema
@@ -18,35 +18,44 @@ _LOOK_AT = 50
 _LONGEST = 200
 
 
-def meets_schema(params: Parameters) -> Check:
+def meets_schema(params: Parameters) -> TextCheck:
     """Passes where the text is one strict JSON value that meets `schema` (draft 2020-12 unless it says another).
 
     Strict as a program would read it: no text around it, no code fence, no duplicate keys, no NaN. A field
     of the row that is JSON already is validated as it is. `format` asserts nothing.
     """
-    schema = params.get("schema")
-    if not isinstance(schema, dict):
-        raise ParameterError("schema", "must be a JSON Schema object")
-    try:
-        validator = compile_schema(schema)
-    except SchemaFaultError as fault:
-        raise ParameterError("schema", f"{_place(fault.path)}: {fault.message}") from None
+    validator = schema_validator(params)
 
     def check(value: JsonValue, _row: Row) -> Finding:
         if not isinstance(value, str):
-            return _judge(validator.iter_errors(value))
+            return meets(validator, value)
         try:
             parsed, _ = replace_surrogates(value, parse_json(value))
         except JsonError as fault:
             return Finding(False, _not_json(value, fault))
-        return _judge(validator.iter_errors(parsed))
+        return meets(validator, parsed)
 
     return check
 
 
-def _judge(errors: Iterable[ValidationError]) -> Finding:
-    """A violation decides, whatever else could not be; only then does an undecided pattern matter."""
-    found = list(islice(errors, _LOOK_AT))
+def schema_validator(params: Parameters) -> Validator:
+    """Return the parameter `schema`, prepared. Raises ParameterError."""
+    schema = params.get("schema")
+    if not isinstance(schema, dict):
+        raise ParameterError("schema", "must be a JSON Schema object")
+    try:
+        return compile_schema(schema)
+    except SchemaFaultError as fault:
+        raise ParameterError("schema", f"{_place(fault.path)}: {fault.message}") from None
+
+
+def meets(validator: Validator, value: JsonValue) -> Finding:
+    """Say whether `value` meets the schema, and where it does not.
+
+    A violation decides, whatever else could not be; only then does an undecided pattern matter: CheckFaultError
+    `check_timeout`.
+    """
+    found: list[ValidationError] = list(islice(validator.iter_errors(value), _LOOK_AT))
     for error in found:
         if type(error.kind).__name__ not in _UNDECIDED:
             return Finding(False, f"{_place(error.instance_path)}: {_cut(error.message)}")

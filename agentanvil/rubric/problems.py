@@ -25,7 +25,7 @@ _TOO_LONG = ("this is too long: at most {max_length} are allowed", None)
 _WORDS: dict[str, tuple[str, str | None]] = {
     "unknown_key": ("unknown key `{key}`", "{advice}"),
     "missing": ("the key `{last}` is missing", None),
-    "bad_pattern": ("{said}", None),
+    "bad_value": ("{said}", "{advice}"),
     "bad_schema": ("{said}", None),
     "string_type": ("this must be text, not {shown}", "put it in quotes if it is meant as text"),
     "string_type_key": ("a key must be text, not {shown}", "put it in quotes"),

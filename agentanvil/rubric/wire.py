@@ -7,15 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, StringConstraints, Tag
 
 from agentanvil.rubric.wire_base import Id, Text, Wire
-from agentanvil.rubric.wire_checks import (
-    ContainsCheckWire,
-    EqualsFieldCheckWire,
-    JsonSchemaCheckWire,
-    MaxCharsCheckWire,
-    MaxWordsCheckWire,
-    NotContainsCheckWire,
-    RegexCheckWire,
-)
+from agentanvil.rubric.wire_checks import CheckWire
 
 RubricId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*\z", max_length=64)]
 
@@ -50,10 +42,17 @@ HOMES: dict[str, str] = {
     "marker": "under `reply`",
     "labels": "under `reply`",
     "select": "under `reply`",
-    "pattern": "in a `check` of type regex",
+    "pattern": "in a `check` of type regex or numeric_range",
     "flags": "in a `check` of type regex",
-    "limit": "in a `check` of type max_words or max_chars",
-    "on": "in a `check`",
+    "limit": "in a `check` of type max_words, or of another type that begins with max_",
+    "on": "in a `check` of the text, not of the trace",
+    "text": "in a `check` of type contains or not_contains",
+    "schema": "in a `check` of type json_schema or argument_matches",
+    "codes": "in a `check` of type language",
+    "tool": "in a `check` of type must_call, must_not_call, max_calls or argument_matches",
+    "tools": "in a `check` of type call_order",
+    "strict": "in a `check` of type call_order",
+    "function": "in a `check` of type python",
 }
 
 
@@ -86,23 +85,6 @@ class DimensionWire(Wire):
     anchors: dict[int, Text] = Field(default_factory=dict)
     scope: ScopeWire = ScopeWire()
     allow_na: bool = False
-
-
-def check_tag(value: object) -> str:
-    """Return the tag of a check's model. Tags are in brackets, so that no key can look like one."""
-    return f"<{value.get('type')}>" if isinstance(value, dict) else "<none>"
-
-
-CheckWire = Annotated[
-    Annotated[RegexCheckWire, Tag("<regex>")]
-    | Annotated[ContainsCheckWire, Tag("<contains>")]
-    | Annotated[NotContainsCheckWire, Tag("<not_contains>")]
-    | Annotated[JsonSchemaCheckWire, Tag("<json_schema>")]
-    | Annotated[MaxWordsCheckWire, Tag("<max_words>")]
-    | Annotated[MaxCharsCheckWire, Tag("<max_chars>")]
-    | Annotated[EqualsFieldCheckWire, Tag("<equals_field>")],
-    Discriminator(check_tag),
-]
 
 
 class CheckDimensionWire(Wire):

@@ -8,7 +8,7 @@ from agentanvil.checks import CHECKS, CheckRunner
 from agentanvil.errors import RubricError
 from agentanvil.plan import Plan, Task, plan_calls
 from agentanvil.rubric import CheckDimension, CheckSpec, Rubric, Scale
-from agentanvil.rubric.wire_checks import AnyCheckWire
+from agentanvil.rubric.wire_checks import CheckWire
 from agentanvil.verdict import InputFault, Outcome, Scored
 from tests.fakes.records import row, rubric
 
@@ -25,7 +25,8 @@ def tasks(contract: Rubric, *rows: object) -> list[Task]:
 
 
 def test_every_type_that_a_rubric_may_name_has_its_check() -> None:
-    named = {get_args(wire.model_fields["type"].annotation)[0] for wire in get_args(AnyCheckWire)}
+    models = [get_args(tagged)[0] for tagged in get_args(get_args(CheckWire)[0])]
+    named = {get_args(model.model_fields["type"].annotation)[0] for model in models}
     assert named == set(CHECKS)
 
 
