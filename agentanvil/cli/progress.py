@@ -67,6 +67,10 @@ class Progress:
         else:
             self._say(text)
 
+    def failed(self, text: str) -> None:
+        """Print why the exit code will not be 0, also where only errors are wanted."""
+        say(text)
+
     def finished(self) -> None:
         """Close the bars."""
         self._close_step()

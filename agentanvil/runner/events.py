@@ -55,6 +55,9 @@ class Listener(Protocol):
     def notice(self, text: str) -> None:
         """Report something a person should know; shown as one line."""
 
+    def failed(self, text: str) -> None:
+        """Report one failure of the gate: item, dimension and evidence, as one line."""
+
     def finished(self) -> None: ...
 
 
@@ -71,6 +74,9 @@ class Silent:
         """Ignore it."""
 
     def notice(self, text: str) -> None:
+        """Ignore it."""
+
+    def failed(self, text: str) -> None:
         """Ignore it."""
 
     def finished(self) -> None:

@@ -38,7 +38,12 @@ def write_reports(folder: Path, manifest: Mapping[str, Any], rows: RowSource | N
     )
     fingerprint = manifest["fingerprint"]
     index = read_index(folder / JOURNAL, plan, shape["rows"], fingerprint)
-    summariser = Summariser(rubric, plan, derive_seed(fingerprint, "intervals"))
+    summariser = Summariser(
+        rubric,
+        plan,
+        derive_seed(fingerprint, "intervals"),
+        reading=shape["reading"],
+    )
     reader = JournalReader(folder / JOURNAL, index)
     try:
         with ReportWriters(folder, summariser.frame, junit=True) as writers:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from agentanvil.aggregate import Reading
 from agentanvil.client.prices import PriceTable
 from agentanvil.errors import UsageError
 from agentanvil.plan import OrderMode
 from agentanvil.rubric import CallMode, Mode
 
 Ways = CallMode | Literal["both"]
-Reading = Literal["verdict", "expected"]
 DEFAULT_CONCURRENCY = 16
 DEFAULT_TIMEOUT_S = 120.0
 DEFAULT_ATTEMPTS = 8

@@ -29,6 +29,7 @@ class Collected:
     tallies: list[Tally] = field(default_factory=list)
     steps: list[str] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
     ends: int = 0
 
     def started(self, start: RunStart) -> None:
@@ -42,6 +43,9 @@ class Collected:
 
     def notice(self, text: str) -> None:
         self.notices.append(text)
+
+    def failed(self, text: str) -> None:
+        self.failures.append(text)
 
     def finished(self) -> None:
         self.ends += 1
