@@ -1,8 +1,10 @@
 """The contract: its records, its strict YAML loader, and the linter that reads it before money is spent."""
 
-from agentanvil.rubric.findings import CODES, SEVERITIES, Code, Finding, Severity
+from agentanvil.rubric.codes import SEVERITIES, Code, Severity
+from agentanvil.rubric.findings import CODES, Finding, finding
 from agentanvil.rubric.json_schema import SchemaFaultError, compile_schema
 from agentanvil.rubric.lint import lint_rubric
+from agentanvil.rubric.lint_document import Linted, lint_file, lint_text
 from agentanvil.rubric.load import load_rubric, parse_rubric
 from agentanvil.rubric.meaning import rubric_hash
 from agentanvil.rubric.model import (
@@ -35,6 +37,7 @@ __all__ = [
     "EvidenceMode",
     "Exclusion",
     "Finding",
+    "Linted",
     "Mode",
     "Overall",
     "PatternFaultError",
@@ -46,7 +49,10 @@ __all__ = [
     "Severity",
     "compile_pattern",
     "compile_schema",
+    "finding",
+    "lint_file",
     "lint_rubric",
+    "lint_text",
     "load_rubric",
     "parse_rubric",
     "rubric_hash",

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 
 from agentanvil.rubric.findings import Finding, finding
 from agentanvil.rubric.lint_anchors import lint_anchors
+from agentanvil.rubric.lint_checks import lint_checks
 from agentanvil.rubric.lint_prose import lint_prose
 from agentanvil.rubric.lint_reading import Reading
 from agentanvil.rubric.lint_scope import lint_scope
-from agentanvil.rubric.lint_words import SAFETY, YAML_1_1_BOOLEANS, words
+from agentanvil.rubric.lint_words import SAFETY, SAFETY_NAMES, YAML_1_1_BOOLEANS, words
 from agentanvil.rubric.model import Rubric
 
 _JOINT_MOST = 4
@@ -38,14 +39,24 @@ def _lint_overall(reading: Reading) -> Iterator[Finding]:
     if rubric.overall.rule != "weighted":
         return
     for dimension in rubric.judged:
-        names = {*dimension.id.split("_"), *words(dimension.question)}
-        if names & SAFETY and dimension.id not in rubric.gate:
+        like_safety = SAFETY_NAMES & set(dimension.id.split("_")) or SAFETY & set(words(dimension.question))
+        if like_safety and rubric.overall.weights.get(dimension.id) and dimension.id not in rubric.gate:
             what = f"the overall is a weighted mean that {dimension.id} is part of"
             yield finding("R501", what, dimension=dimension.id, line=reading.line("overall"))
     for dimension_id in (dimension.id for dimension in rubric.dimensions):
-        if not rubric.overall.weights.get(dimension_id):
+        if not rubric.overall.weights.get(dimension_id) and dimension_id not in rubric.gate:
             line = reading.line("overall", "weights", dimension_id)
-            yield finding("R502", f"{dimension_id} has no weight", dimension=dimension_id, line=line)
+            what = f"{dimension_id} has neither weight nor gate"
+            yield finding("R502", what, dimension=dimension_id, line=line)
+
+
+def _lint_mode(reading: Reading) -> Iterator[Finding]:
+    rubric = reading.rubric
+    if rubric.mode == "gate" and not rubric.gate and len(rubric.scale.values) > len(("no", "yes")):
+        what = f"no threshold on the scale {rubric.scale.min} to {rubric.scale.max}"
+        yield finding("R506", what, line=reading.line("mode"))
+    if rubric.mode == "pairwise" and rubric.gate:
+        yield finding("R507", "a gate in pairwise mode", line=reading.line("gate"))
 
 
 def _lint_evidence(reading: Reading) -> Iterator[Finding]:
@@ -62,6 +73,10 @@ def _lint_labels(reading: Reading) -> Iterator[Finding]:
     for path, token, plain in reading.labels():
         if plain and token.lower() in YAML_1_1_BOOLEANS:
             yield finding("R701", f"the label `{token}` stands without quotes", line=reading.line(*path))
+    for path, dimension, anchor in reading.plain_anchors():
+        if anchor.lower() in YAML_1_1_BOOLEANS:
+            what = f"the anchor `{anchor}` stands without quotes"
+            yield finding("R701", what, dimension=dimension, line=reading.line(*path))
     reply = reading.rubric.reply
     if reading.labels_are_listed() and any(str(score) != token for token, score in reply.labels.items()):
         yield finding("R702", "the labels have no scores of their own", line=reading.line("reply", "labels"))
@@ -71,9 +86,11 @@ _RULES: tuple[Callable[[Reading], Iterator[Finding]], ...] = (
     lint_anchors,
     lint_scope,
     lint_prose,
+    lint_checks,
     _lint_calls,
     _lint_expected,
     _lint_overall,
+    _lint_mode,
     _lint_evidence,
     _lint_labels,
 )

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from agentanvil.rubric.findings import Finding, finding
 from agentanvil.rubric.lint_reading import Reading
-from agentanvil.rubric.lint_words import CATEGORIES, COUNTS, FILLERS, GENERIC, HEDGES, UNIVERSAL, VAGUE, words
+from agentanvil.rubric.lint_words import CATEGORIES, COUNTS, FILLERS, GENERIC, HEDGES, OBJECTS, UNIVERSAL, VAGUE, words
 from agentanvil.rubric.model import Dimension
 
-_CROWDED_FROM = 4
+_CROWDED_FROM = 5
 _NEGATIONS = ("un", "in", "im", "non", "dis", "ir")
 
 
@@ -17,11 +17,18 @@ def lint_anchors(reading: Reading) -> Iterator[Finding]:
     """Yield the findings R101 to R105."""
     for index, dimension in reading.judged():
         if not dimension.anchors:
+            if _yes_or_no(reading):
+                continue
             line = reading.line("dimensions", index, "id")
             yield finding("R101", "the scale has no anchors", dimension=dimension.id, line=line)
             continue
         yield from _coverage(reading, index, dimension)
         yield from _texts(reading, index, dimension)
+
+
+def _yes_or_no(reading: Reading) -> bool:
+    """Say whether the question alone decides: which of two is better, or whether a two-step scale is passed."""
+    return reading.rubric.mode != "absolute" and len(reading.rubric.scale.values) == len(("no", "yes"))
 
 
 def _coverage(reading: Reading, index: int, dimension: Dimension) -> Iterator[Finding]:
@@ -61,6 +68,8 @@ def is_unobservable(text: str, dimension: Dimension) -> bool:
     telling = {word for word in found if word not in ignored and not _is_own(word, own)}
     if any(word in HEDGES for word in found):
         telling -= CATEGORIES
+    if any(word in VAGUE for word in found):
+        telling -= OBJECTS
     return telling <= VAGUE
 
 

@@ -78,13 +78,18 @@ _CLAUSE_END = re.compile(r"[.,;:!?\n]")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _EXPECTED = re.compile(
     r"\b(?:expected|reference|gold(?:en)?|ideal|target|canonical) (?:answer|response|output|reply|solution)s?\b"
-    r"|\bground[- ]truth\b|\bgold[- ](?:standard|label)s?\b|\b(?:correct|right) answer is\b",
+    r"|\b(?:reference|gold(?:en)?) (?:translation|summary|completion|text|label)s?\b"
+    r"|\bground[- ]truth\b|\bgold[- ]standard\b",
     re.IGNORECASE,
+)
+_ANSWER_ITSELF = re.compile(
+    r"\b(?:[Cc]orrect|[Rr]ight|[Ee]xpected) answer(?: is| would be|:)[: ]+(?:[\"'“‘`]|\d|[A-Z]\w)"
 )
 _EXAMPLE = re.compile(r"\b(?:for example|for instance|examples?|e\.g\.|such as)(?=\W|$)", re.IGNORECASE)
 _GIVEN_SCORE = re.compile(
-    r"\b(?:scor(?:e|es|ed)|rat(?:e|ed|ing)|grad(?:e|ed)|gets|deserves|earns|given an?)\b"
-    r"\W{1,3}(?:of |an? |as |is |would be )?\W{0,2}\d",
+    r"\b(?:scor(?:e|es|ed)|rat(?:e|ed|ing)|grad(?:e|ed)|gets|deserves|earns|receives|given an?)\b"
+    r"\W{1,3}(?:of |an? |as |is |would be )?\W{0,2}\d"
+    r"|(?:→|->|=>)\s{0,3}\d{1,3}\b(?! of\b)",
     re.IGNORECASE,
 )
 _LITERAL_SCORE = re.compile(r"\b(?:score|rating|grade)[\"'`]?\s*[:=]\s*\d", re.IGNORECASE)
@@ -95,15 +100,27 @@ def lint_prose(reading: Reading) -> Iterator[Finding]:
     named = _named(reading)
     for path, dimension, text in reading.prose():
         line = reading.line(*path)
-        expected = _EXPECTED.search(text)
-        if expected is not None and not reading.rubric.allow_expected:
-            yield finding("R401", f"the text speaks of `{expected.group()}`", dimension=dimension, line=line)
+        expected = None if "out" in path or reading.rubric.allow_expected else _expected(text)
+        if expected is not None:
+            yield finding("R401", f"the text speaks of `{expected}`", dimension=dimension, line=line)
         if _LITERAL_SCORE.search(text) or (_EXAMPLE.search(text) and _GIVEN_SCORE.search(text)):
             yield finding("R402", "the text shows an example with its score", dimension=dimension, line=line)
         broken = contradiction(text, named) if path[0] == "rules" or path[-1] == "question" else None
         if broken is not None:
             what = f"`{broken[0]}` goes against the built-in rule `{broken[1]}`"
             yield finding("R601", what, dimension=dimension, line=line)
+
+
+def _expected(text: str) -> str | None:
+    """Return the words that point a judge at an answer; none where a text says that there is no such answer."""
+    for sentence in _SENTENCE_END.split(text):
+        for match in _EXPECTED.finditer(sentence):
+            if not _negated(sentence, match):
+                return match.group()
+        answer = _ANSWER_ITSELF.search(sentence)
+        if answer is not None:
+            return answer.group()
+    return None
 
 
 def contradiction(text: str, named: frozenset[str] = frozenset()) -> tuple[str, str] | None:

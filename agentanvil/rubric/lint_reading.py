@@ -45,6 +45,14 @@ class Reading:
             for position, exclusion in enumerate(dimension.scope.outside):
                 yield (*at, "scope", "out", position, "what"), dimension.id, exclusion.what
 
+    def plain_anchors(self) -> Iterator[tuple[YamlPath, str, str]]:
+        """Yield path, dimension id and text of each anchor that stands without quotes."""
+        for index, dimension in self.judged():
+            for score, anchor in dimension.anchors.items():
+                path: YamlPath = ("dimensions", index, "anchors", score)
+                if self.source is not None and path in self.source.plain:
+                    yield path, dimension.id, anchor
+
     def labels(self) -> Iterator[tuple[YamlPath, str, bool]]:
         """Yield path and text of each reply label, and whether it stands without quotes."""
         found = self._written_labels()

@@ -16,6 +16,7 @@ from agentanvil.rubric import (
     Scale,
     Scope,
     lint_rubric,
+    lint_text,
     parse_rubric,
 )
 from tests.fakes.rubric_text import ANCHORS, judged, rubric_text
@@ -28,11 +29,28 @@ def scoped(dimension: str, inside: str = "", outside: str = "") -> str:
     return judged(dimension, more=f"anchors: {ANCHORS}, scope: {{in: [{inside}], out: [{outside}]}}")
 
 
+HALF = "version: 1\nid: a\nscale: {min: 0, max: 1}"
+
+
 def codes(text: str) -> list[str]:
-    return [found.code for found in lint_rubric(parse_rubric(text, "r.yaml"))]
+    return [found.code for found in lint_text(text, "r.yaml").findings]
 
 
 CASES: dict[str, list[str]] = {
+    "R001": ["", "- a list", "version: 1\n\tid: a", "version: !!int 1"],
+    "R002": [
+        rubric_text(extra="calls: sometimes"),
+        rubric_text(extra="rules: a text"),
+        rubric_text(judged(), judged()),
+        rubric_text(head="version: 2\nid: a\nscale: {min: 1, max: 5}"),
+        rubric_text(head="version: 1\nid: a\nscale: {min: 5, max: 1}"),
+    ],
+    "R003": [rubric_text(extra="rule: [x]"), rubric_text(judged(more=f"anchor: {ANCHORS}"))],
+    "R004": ["version: 1\n", rubric_text("{id: a}")],
+    "R005": [
+        rubric_text(judged(question="Is {{response}} good?")),
+        rubric_text(extra="rules: ['https://a.example/r']"),
+    ],
     "R101": [
         rubric_text("{id: a, question: q}"),
         rubric_text("{id: a, question: q, anchors: {}}"),
@@ -53,11 +71,21 @@ CASES: dict[str, list[str]] = {
     "R105": [
         rubric_text(judged(more="anchors: {5: one error, 3: 'One error!', 1: two errors}")),
     ],
+    "R106": [rubric_text(judged(more="anchors: {7: no error, 5: one error, 1: two errors}"))],
     "R201": [
         rubric_text(*(judged(name) for name in ("a", "b", "c", "d", "e"))),
     ],
+    "R202": [
+        rubric_text(judged(question="Is the answer in at most 50 words?")),
+        rubric_text(
+            judged(question="Short enough?", more="anchors: {5: up to 50 words, 3: 51 to 80 words, 1: over 80 words}")
+        ),
+    ],
     "R301": [
         rubric_text(scoped("a", "figures"), scoped("b", "'figures in tables'")),
+        rubric_text(scoped("a", "'figures, dates'"), scoped("b", "'names and dates'")),
+        rubric_text(scoped("a", "'factual accuracy'"), scoped("b", "'correctness of facts'")),
+        rubric_text(scoped("a", "tone, figures"), scoped("tone", "words")),
         rubric_text(scoped("a", "factual claims"), scoped("b", "claims of fact")),
         rubric_text(
             scoped("a", "tone, 'tool calls'"),
@@ -72,6 +100,7 @@ CASES: dict[str, list[str]] = {
     "R303": [
         rubric_text(scoped("a", "claims of fact", "{what: claims}"), judged("b")),
         rubric_text(scoped("a", "the tone", "{what: tone, judged_by: b}"), judged("b")),
+        rubric_text(scoped("a", "figures, tone", "{what: tone and wording, judged_by: b}"), judged("b")),
     ],
     "R304": [
         rubric_text(scoped("a", outside="{what: tone}")),
@@ -107,6 +136,11 @@ CASES: dict[str, list[str]] = {
         rubric_text(judged(), judged("other"), extra="overall: {rule: weighted, weights: {accuracy: 1}}"),
         rubric_text(judged(), judged("other"), extra="overall: {rule: weighted, weights: {accuracy: 1, other: 0}}"),
     ],
+    "R503": [rubric_text(extra="overall: {rule: weighted, weights: {accurcy: 1}}")],
+    "R504": [rubric_text(extra="gate: {accurcy: 4}")],
+    "R505": [rubric_text(extra="gate: {overall: 6}")],
+    "R506": [rubric_text(extra="mode: gate")],
+    "R507": [rubric_text(extra="mode: pairwise\ngate: {overall: 4}")],
     "R601": [
         rubric_text(extra="rules: ['When in doubt, round up.']"),
         rubric_text(judged(question="Is each claim true? Be generous.")),
@@ -120,19 +154,29 @@ CASES: dict[str, list[str]] = {
     "R701": [
         rubric_text(extra="reply: {format: label, marker: 'S:', labels: {yes: 5, 'no': 1}}"),
         rubric_text(extra="reply: {format: label, marker: 'S:', labels: [great, On, fair, poor, bad]}"),
+        rubric_text(judged(more="anchors: {5: yes, 1: 'no'}")),
     ],
     "R702": [
         rubric_text(extra="reply: {format: label, marker: 'S:', labels: [great, good, fair, poor, bad]}"),
     ],
+    "R703": [
+        rubric_text(extra="reply: {format: label, marker: 'S:', labels: [true, false]}"),
+        rubric_text(extra="reply: {format: label, marker: 'S:', labels: {true: 5, false: 1}}"),
+        rubric_text(judged(more="anchors: {5: true, 1: false}")),
+        rubric_text(judged(more="anchors: {true: cites a source, false: cites none}")),
+    ],
 }
 CLEAN = {
+    "R101": rubric_text("{id: a, question: q}", extra="mode: pairwise", head=HALF),
     "R103": rubric_text(
-        judged(more="anchors: {1: cites a source, 0: cites none}"), head="version: 1\nid: a\nscale: {min: 0, max: 1}"
+        judged(more="anchors: {3: no error, 2: one error, 1: two errors, 0: three errors}"),
+        head="version: 1\nid: a\nscale: {min: 0, max: 3}",
     ),
     "R201": rubric_text(*(judged(name) for name in ("a", "b", "c", "d", "e")), extra="calls: split"),
     "R301": rubric_text(
         scoped("a", "figures"), scoped("b", "figures", "{what: wrong figures in tables, judged_by: a}")
     ),
+    "R202": rubric_text(judged(question="Is the answer complete, in at most 50 words?")),
     "R302": rubric_text(
         scoped("a", outside="{what: length, judged_by: b}"), "{id: b, check: {type: max_words, limit: 9}}"
     ),
@@ -150,6 +194,8 @@ CLEAN = {
     ),
     "R501": rubric_text(judged(), SAFE, extra=f"{WEIGHTED}\ngate: {{safety: 5}}"),
     "R502": rubric_text(judged(), SAFE, extra=WEIGHTED),
+    "R506": rubric_text("{id: a, question: q}", extra="mode: gate", head=HALF),
+    "R507": rubric_text(extra="mode: gate\ngate: {overall: 4}"),
     "R602": rubric_text("{id: b, check: {type: max_words, limit: 9}}", extra="evidence: none"),
     "R603": rubric_text(extra="reply: {format: json}"),
     "R701": rubric_text(extra="reply: {format: label, marker: 'S:', labels: {'yes': 5, 'no': 1}}"),
@@ -158,11 +204,12 @@ CLEAN = {
 
 
 def test_every_code_has_a_case_and_its_sentences() -> None:
-    assert list(CASES) == sorted(CODES)
+    assert list(CASES) == sorted(code for code in CODES if code.startswith("R"))
     titles = [code.title for code in CODES.values()]
     assert len(set(titles)) == len(titles)
     for code in CODES.values():
         assert code.severity in SEVERITIES
+        assert code.what[-1] == "."
         assert code.why[0].islower()
         assert not code.why.endswith(".")
         assert code.mend[0].isupper()
