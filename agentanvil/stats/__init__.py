@@ -1,4 +1,7 @@
-"""Pure numeric functions: agreement, intervals, spread. What is undefined is a value of None with a reason."""
+"""Pure numeric functions: agreement, comparisons, intervals, spread.
+
+What is undefined is a value of None with a reason.
+"""
 
 from agentanvil.stats.agreement import (
     Weights,
@@ -9,8 +12,12 @@ from agentanvil.stats.agreement import (
     kappa_interval,
     kappa_of_tables,
 )
+from agentanvil.stats.binomial import BinomialTest, binomial_test, clopper_pearson_interval
 from agentanvil.stats.estimate import Estimate, Interval
-from agentanvil.stats.interval import cluster_bootstrap_mean, wilson_interval
+from agentanvil.stats.interval import cluster_bootstrap_mean, mirrored_bootstrap_mean, wilson_interval
+from agentanvil.stats.paired import win_rate, win_rate_interval
+from agentanvil.stats.preference import combined_preference, log_odds, sigmoid
+from agentanvil.stats.ranking import Strengths, bradley_terry, bradley_terry_intervals
 from agentanvil.stats.spread import (
     mean,
     modal_agreement,
@@ -21,21 +28,33 @@ from agentanvil.stats.spread import (
 )
 
 __all__ = [
+    "BinomialTest",
     "Estimate",
     "Interval",
+    "Strengths",
     "Weights",
     "adjacent_agreement",
     "agreement_table",
+    "binomial_test",
+    "bradley_terry",
+    "bradley_terry_intervals",
+    "clopper_pearson_interval",
     "cluster_bootstrap_mean",
     "cohen_kappa",
+    "combined_preference",
     "exact_agreement",
     "kappa_interval",
     "kappa_of_tables",
+    "log_odds",
     "mean",
+    "mirrored_bootstrap_mean",
     "modal_agreement",
     "pooled_sd",
     "population_sd",
     "sample_sd",
+    "sigmoid",
     "unanimous_share",
     "wilson_interval",
+    "win_rate",
+    "win_rate_interval",
 ]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agentanvil.stats.estimate import Interval
 from agentanvil.stats.resample import percentile_ends, resampled_totals
@@ -14,8 +15,11 @@ from agentanvil.stats.resample import percentile_ends, resampled_totals
 RESAMPLES = 2_000
 
 
-def wilson_interval(successes: int, n: int, level: float = 0.95) -> Interval:
-    """Return Wilson's score interval (1927), without continuity correction, for `successes` of `n` trials."""
+def wilson_interval(successes: float, n: float, level: float = 0.95) -> Interval:
+    """Return Wilson's score interval (1927), without continuity correction, for `successes` of `n` trials.
+
+    Both may be fractions, for an effective number of trials.
+    """
     method = "wilson"
     if n == 0:
         return Interval(None, None, level, method, "no trials")
@@ -45,18 +49,51 @@ def cluster_bootstrap_mean(
     Undefined below two clusters. The result depends on the multiset of clusters and the seed alone.
     """
     method = f"cluster bootstrap percentile, {resamples} resamples"
-    times = [1] * len(clusters) if multiplicity is None else multiplicity
-    features = [(math.fsum(rows), float(len(rows))) for rows in clusters]
-    counts: dict[tuple[float, float], int] = {}
-    for feature, count in zip(features, times, strict=True):
-        counts[feature] = counts.get(feature, 0) + count
+    counts = _counted(clusters, multiplicity)
     if sum(counts.values()) < 2:
         return Interval(None, None, level, method, "fewer than two clusters")
+    low, high = percentile_ends(_resampled_means(counts, seed, resamples), level)
+    return Interval(low, high, level, method)
+
+
+def mirrored_bootstrap_mean(
+    clusters: Sequence[Sequence[float]],
+    multiplicity: Sequence[int] | None = None,
+    *,
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = 0.95,
+) -> Interval:
+    """Return the interval of `cluster_bootstrap_mean` for signed rows whose sign is a matter of naming.
+
+    Half of the resamples are drawn from the rows and half, turned round, from their negatives, so that rows of
+    opposite sign give exactly the opposite interval.
+    """
+    method = f"cluster bootstrap percentile, {resamples} resamples, half of them mirrored"
+    counts = _counted(clusters, multiplicity)
+    if sum(counts.values()) < 2:
+        return Interval(None, None, level, method, "fewer than two clusters")
+    turned = {(-total, size): times for (total, size), times in counts.items()}
+    half = resamples // 2
+    means = np.concatenate([_resampled_means(counts, seed, half), -_resampled_means(turned, seed, half)])
+    low, high = percentile_ends(means, level)
+    return Interval(low + 0.0, high + 0.0, level, method)
+
+
+def _counted(clusters: Sequence[Sequence[float]], multiplicity: Sequence[int] | None) -> dict[tuple[float, float], int]:
+    """Return how many clusters have each (sum of rows, number of rows)."""
+    times = [1] * len(clusters) if multiplicity is None else multiplicity
+    counts: dict[tuple[float, float], int] = {}
+    for rows, count in zip(clusters, times, strict=True):
+        feature = math.fsum(rows), float(len(rows))
+        counts[feature] = counts.get(feature, 0) + count
+    return counts
+
+
+def _resampled_means(counts: Mapping[tuple[float, float], int], seed: int, resamples: int) -> NDArray[np.float64]:
     ordered = sorted(counts)
     patterns = np.array(ordered, dtype=np.float64)
     repeated = np.array([counts[feature] for feature in ordered], dtype=np.int64)
-    means = [
-        totals[:, 0] / totals[:, 1] for totals in resampled_totals(patterns, repeated, seed=seed, resamples=resamples)
-    ]
-    low, high = percentile_ends(np.concatenate(means), level)
-    return Interval(low, high, level, method)
+    return np.concatenate(
+        [totals[:, 0] / totals[:, 1] for totals in resampled_totals(patterns, repeated, seed=seed, resamples=resamples)]
+    )
