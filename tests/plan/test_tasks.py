@@ -107,3 +107,20 @@ def test_an_outcome_names_its_task_and_adds_to_the_flags_of_its_row() -> None:
     )
     noted = task.outcome(cells, (exchange,), ("contradiction",))
     assert (noted.exchanges, noted.flags) == ((exchange,), ("surrogates_replaced", "contradiction"))
+
+
+def test_both_ways_of_calling_stand_side_by_side_and_the_rubric_s_own_is_the_result() -> None:
+    both = plan_calls(rubric(2, 1), "both")
+    assert [(call.name, call.compared) for call in both] == [
+        (CHECKS, False),
+        (JOINT, False),
+        ("j0", True),
+        ("j1", True),
+    ]
+    assert [(call.name, call.compared) for call in plan_calls(rubric(2, 0, "split"), "both")] == [
+        ("j0", False),
+        ("j1", False),
+        (JOINT, True),
+    ]
+    assert [call.name for call in plan_calls(rubric(1, 0), "both")] == [JOINT]
+    assert plan_calls(rubric(2, 0), "split") == plan_calls(rubric(2, 0, "split"))
