@@ -20,6 +20,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import traces
+
 ROOT = Path(__file__).resolve().parent.parent
 RUBRIC = ROOT / "rubrics" / "calibrated.yaml"
 TEXT = "the of and water light system price answer because river model contract evidence figure claim result"
@@ -101,10 +103,13 @@ class Desk:
         return path
 
     def grade(self, url: str, count: int, *flags: str) -> Ran:
+        return self.grade_file(url, self.rows(count), RUBRIC, *flags)
+
+    def grade_file(self, url: str, data: Path, rubric: Path, *flags: str) -> Ran:
         self._runs += 1
         out = self.folder / f"run-{self._runs}"
         judge = f"compat:bench@{url}/v1"
-        command = [sys.executable, "-m", "agentanvil", "grade", str(self.rows(count)), "--rubric", str(RUBRIC)]
+        command = [sys.executable, "-m", "agentanvil", "grade", str(data), "--rubric", str(rubric)]
         result = ran([*command, "--judge", judge, "--out", str(out), "--quiet", *flags], self.env)
         shutil.rmtree(out)
         return result
@@ -196,6 +201,23 @@ def memory(desk: Desk) -> None:
     say("peak memory, 1,000 and 100,000 rows", f"{small:.0f} MB and {large:.0f} MB", f"{large / small:.2f} ×", "1.3 ×")
 
 
+def trace_memory(desk: Desk) -> None:
+    rubric = ROOT / "benchmarks" / "traces.yaml"
+    flags = ("--concurrency", "64", "--cache", "off")
+    for shape in traces.SHAPES:
+        with provider() as url:
+            small, large = (
+                desk.grade_file(url, traces.write(desk.folder, shape, count), rubric, *flags)
+                for count in (1_000, 10_000)
+            )
+        say(
+            f"peak memory, 1,000 and 10,000 traces of {traces.STEPS} steps, {shape}",
+            f"{small.peak_mb:.0f} MB and {large.peak_mb:.0f} MB",
+            f"{large.peak_mb / small.peak_mb:.2f} ×, {10_000 / large.wall_s:,.0f} traces/s",
+            "1.3 ×",
+        )
+
+
 PARTS: Mapping[str, Callable[[Desk], None]] = {
     "help": helping,
     "throughput": throughput,
@@ -203,6 +225,7 @@ PARTS: Mapping[str, Callable[[Desk], None]] = {
     "cached": cached,
     "limits": limits,
     "memory": memory,
+    "traces": trace_memory,
 }
 
 
