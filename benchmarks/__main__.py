@@ -206,10 +206,8 @@ def trace_memory(desk: Desk) -> None:
     flags = ("--concurrency", "64", "--cache", "off")
     for shape in traces.SHAPES:
         with provider() as url:
-            small, large = (
-                desk.grade_file(url, traces.write(desk.folder, shape, count), rubric, *flags)
-                for count in (1_000, 10_000)
-            )
+            files = [traces.write(desk.folder, shape, count) for count in (1_000, 10_000)]
+            small, large = (desk.grade_file(url, file, rubric, *flags) for file in files)
         say(
             f"peak memory, 1,000 and 10,000 traces of {traces.STEPS} steps, {shape}",
             f"{small.peak_mb:.0f} MB and {large.peak_mb:.0f} MB",

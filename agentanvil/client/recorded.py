@@ -12,18 +12,22 @@ from agentanvil.hashing import well_formed
 from agentanvil.strict_json import JsonError, JsonValue, parse_json
 
 _BY_TASK = frozenset({"task", "reply"})
-_BY_ITEM = frozenset({"id", "repeat", "call", "reply"})
-_FORM = 'A line is {"task": "ID/joint/0", "reply": "…"} or {"id": "ID", "repeat": 0, "call": "joint", "reply": "…"}.'
+_BY_ITEM = frozenset({"id", "repeat", "call", "order", "reply"})
+_ORDERS = ("-", "ab", "ba")
+_FORM = (
+    'A line is {"task": "ID/joint/0", "reply": "…"} or {"id": "ID", "repeat": 0, "call": "joint", "reply": "…"}; '
+    'for a pair "order" is "ab" or "ba": which response was shown first.'
+)
 _BOM = b"\xef\xbb\xbf"
 
-NameTask = Callable[[str, str, int], str]
+NameTask = Callable[[str, str, int, str], str]
 
 
 class RecordedClient:
     """Answers a request with the reply that the file holds for its `task_id`.
 
     The file is read once at the start and checked whole; after that only the places of its lines are in
-    memory. `name_task` forms a task's id from item, call and repeat; `call` is what a line without one means.
+    memory. `name_task` forms a task's id from item, call, repeat and order; `call` is what a line without one means.
     """
 
     def __init__(self, path: Path, name_task: NameTask, *, call: str = "joint") -> None:
@@ -120,7 +124,10 @@ class RecordedClient:
             raise self._wrong("the call must be a text", number, "call")
         if not isinstance(repeat, int) or isinstance(repeat, bool) or repeat < 0:
             raise self._wrong("the repeat must be a count from 0", number, "repeat")
-        return self._name_task(item, call, repeat)
+        order = entry.get("order", _ORDERS[0])
+        if not isinstance(order, str) or order not in _ORDERS:
+            raise self._wrong('the order is "ab", "ba" or left out', number, "order")
+        return self._name_task(item, call, repeat, order)
 
     def _wrong(self, message: str, number: int | None, key: str | None = None) -> DatasetError:
         return DatasetError(message, where=Where(str(self._path), number, key), hint=_FORM)

@@ -11,8 +11,8 @@ from agentanvil.client.recorded import RecordedClient
 from agentanvil.errors import CallError, DatasetError, JudgeSetupError
 
 
-def name_task(item: str, call: str, repeat: int) -> str:
-    return f"{item}/{call}/{repeat}"
+def name_task(item: str, call: str, repeat: int, order: str) -> str:
+    return f"{item}/{call}/{repeat}" + ("" if order == "-" else f"/{order}")
 
 
 def recording(folder: Path, *lines: object, raw: bytes | None = None) -> Path:
@@ -43,9 +43,10 @@ def test_an_item_repeat_and_call_name_the_task_too(tmp_path: Path) -> None:
         {"id": "a", "repeat": 1, "reply": "second"},
         {"id": "a", "call": "safety", "repeat": 1, "reply": "third"},
         {"id": 7, "reply": "number"},
+        {"id": 7, "order": "ba", "reply": "swapped"},
     )
-    tasks = ("a/joint/0", "a/joint/1", "a/safety/1", "7/joint/0")
-    assert replay(recording(tmp_path, *lines), *tasks) == ["first", "second", "third", "number"]
+    tasks = ("a/joint/0", "a/joint/1", "a/safety/1", "7/joint/0", "7/joint/0/ba")
+    assert replay(recording(tmp_path, *lines), *tasks) == ["first", "second", "third", "number", "swapped"]
 
 
 def test_a_bom_blank_lines_crlf_and_a_missing_last_newline_do_no_harm(tmp_path: Path) -> None:
