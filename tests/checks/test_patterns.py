@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentanvil.checks.fields import plain_text
 from agentanvil.checks.finding import CheckFaultError, Finding, ParameterError
 from agentanvil.checks.patterns import matches
 from tests.fakes.records import row
@@ -151,4 +152,21 @@ def test_any_pattern_is_compiled_or_refused(pattern: str) -> None:
 
 @given(st.text(min_size=1))
 def test_escaped_text_is_found_in_itself(text: str) -> None:
-    assert found(re.escape(text), f"<{text}>")
+    plain = plain_text(f"<\n{text}\n>")
+    assert found(re.escape(plain[2:-2]), f"<\n{text}\n>")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "value", "passed"),
+    [
+        ("^caf\u00e9$", "cafe\u0301", True),
+        ("^caf.$", "cafe\u0301", True),
+        (r"^\w+$", "ключи\u0306", True),
+        ("(?m)^two$", "one\r\ntwo\r\nthree", True),
+        ("one\ntwo", "one\r\ntwo", True),
+        ("two$", "one\r\ntwo\r\n", True),
+        ("(?m)^one$", "one\rtwo", False),
+    ],
+)
+def test_letters_and_lines_are_the_same_however_they_are_written(pattern: str, value: str, passed: bool) -> None:
+    assert found(pattern, value) == passed
