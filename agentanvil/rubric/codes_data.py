@@ -30,7 +30,7 @@ DATA: dict[str, Code] = {
         "labels-few",
         "note",
         "Fewer than 30 rows have labels.",
-        "the interval of every figure of agreement is too wide to decide anything by",
+        "figures of agreement then come with intervals that are too wide to decide by",
         "Hand-grade 30 rows or more, chosen at random.",
     ),
     "D201": Code(
