@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from agentanvil.checks.fields import MISSING_FIELD
 from agentanvil.checks.finding import Check, CheckFaultError, ParameterError
 from agentanvil.checks.own_code import OwnCode
 from agentanvil.checks.registry import CHECKS
@@ -13,8 +14,6 @@ from agentanvil.errors import RubricError, Where
 from agentanvil.plan import Task
 from agentanvil.rubric import CheckDimension, Rubric
 from agentanvil.verdict import Cell, InputFault, NotApplicable, Outcome, Scored
-
-NO_RIVAL = "no_rival"
 
 
 class CheckRunner:
@@ -46,7 +45,7 @@ class CheckRunner:
         if not self._pairs:
             return task.outcome({name: self._one(self._checks[name], row) for name in task.call.dimensions})
         if row.rival is None:
-            fault = InputFault(NO_RIVAL, "the row has one response only, and a pair needs two")
+            fault = InputFault(MISSING_FIELD, "response_b: the row has one response only")
             return task.outcome(dict.fromkeys(task.call.dimensions, fault))
         rival = row.rival
         other = replace(row, response=rival.response, model=rival.model, trace=rival.trace, rival=None)
