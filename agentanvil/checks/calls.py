@@ -16,8 +16,8 @@ def must_call(params: Parameters) -> TraceCheck:
         called = {call.tool for call in trace.calls}
         absent = [tool for tool in wanted if tool not in called]
         if absent:
-            return Finding(False, f"{listed(absent)} was not called; {_called(trace)}")
-        return Finding(True, f"{listed(wanted)} was called")
+            return Finding(False, f"not called: {listed(absent)}; {_called(trace)}")
+        return Finding(True, f"called: {listed(wanted)}")
 
     return check
 
@@ -29,7 +29,7 @@ def must_not_call(params: Parameters) -> TraceCheck:
     def check(trace: Trace) -> Finding:
         steps = {tool: _steps_of(trace, tool) for tool in unwanted}
         found = [f"{listed([tool])} was called in {_steps(places)}" for tool, places in steps.items() if places]
-        return Finding(not found, "; ".join(found) or f"{listed(unwanted)} was not called")
+        return Finding(not found, "; ".join(found) or f"not called: {listed(unwanted)}")
 
     return check
 

@@ -16,11 +16,11 @@ TOOLS = st.lists(st.sampled_from("abc"), max_size=8)
 @pytest.mark.parametrize(
     ("tool", "tools", "passed", "reason"),
     [
-        ("a", ("a", "b"), True, "“a” was called"),
-        (("a", "b"), ("b", "a"), True, "“a”, “b” was called"),
-        (("a", "c"), ("a", "b"), False, "“c” was not called; the calls are “a”, “b”"),
-        ("a", (), False, "“a” was not called; no tool was called"),
-        ("a", ("A", "a "), False, "“a” was not called; the calls are “A”, “a”"),
+        ("a", ("a", "b"), True, "called: “a”"),
+        (("a", "b"), ("b", "a"), True, "called: “a”, “b”"),
+        (("a", "c"), ("a", "b"), False, "not called: “c”; the calls are “a”, “b”"),
+        ("a", (), False, "not called: “a”; no tool was called"),
+        ("a", ("A", "a "), False, "not called: “a”; the calls are “A”, “a”"),
     ],
 )
 def test_must_call(tool: object, tools: tuple[str, ...], passed: bool, reason: str) -> None:
@@ -30,8 +30,8 @@ def test_must_call(tool: object, tools: tuple[str, ...], passed: bool, reason: s
 @pytest.mark.parametrize(
     ("tool", "tools", "passed", "reason"),
     [
-        ("a", ("b",), True, "“a” was not called"),
-        (("a", "b"), (), True, "“a”, “b” was not called"),
+        ("a", ("b",), True, "not called: “a”"),
+        (("a", "b"), (), True, "not called: “a”, “b”"),
         ("a", ("b", "a"), False, "“a” was called in step 3"),
         (("a", "b"), ("b", "a", "a"), False, "“a” was called in step 3 and 1 more; “b” was called in step 2"),
     ],

@@ -114,7 +114,7 @@ def test_a_check_of_a_trace_needs_one() -> None:
     )
     assert text["c0"] == InputFault("not_a_trace", "the response is no agent's trace")
     assert isinstance(text["c1"], Scored)
-    assert trace == {"c0": Scored(5, reason="“a” was called"), "c1": Scored(5, reason="1 words, the limit is 9")}
+    assert trace == {"c0": Scored(5, reason="called: “a”"), "c1": Scored(5, reason="1 words, the limit is 9")}
 
 
 def test_a_check_with_nothing_to_decide_is_not_applicable() -> None:
