@@ -4,15 +4,26 @@ from agentanvil.aggregate.baseline import Baseline
 from agentanvil.aggregate.examples import lowest_dimension
 from agentanvil.aggregate.frame import Frame, FrameDimension, Reading, gated_by
 from agentanvil.aggregate.item import DimensionResult, Gap, ItemOutcomes, ItemResult, Shortfall
+from agentanvil.aggregate.measure import Agreement
+from agentanvil.aggregate.pair import PairCall, PairRepeat, PairResult, picked_slot, winner_of
+from agentanvil.aggregate.pair_summary import (
+    OrderAgreement,
+    PairAgreement,
+    Pairwise,
+    Position,
+    Preferences,
+    Stated,
+)
 from agentanvil.aggregate.reduce import reduce_item
 from agentanvil.aggregate.spread import Spread
 from agentanvil.aggregate.summariser import Summariser
 from agentanvil.aggregate.summary import (
-    Agreement,
+    CallWays,
     Coverage,
     DimensionSummary,
     Gate,
     GateVerdict,
+    KnownFailures,
     MissingItem,
     OverallSummary,
     ScoreSummary,
@@ -22,6 +33,7 @@ from agentanvil.aggregate.summary import (
     WideItem,
     WorstItem,
 )
+from agentanvil.aggregate.wins import RankedModel, Ranking, WinRate
 from agentanvil.plan import UNORDERED
 from agentanvil.rubric import OVERALL
 
@@ -30,6 +42,7 @@ __all__ = [
     "UNORDERED",
     "Agreement",
     "Baseline",
+    "CallWays",
     "Coverage",
     "DimensionResult",
     "DimensionSummary",
@@ -40,19 +53,34 @@ __all__ = [
     "GateVerdict",
     "ItemOutcomes",
     "ItemResult",
+    "KnownFailures",
     "MissingItem",
+    "OrderAgreement",
     "OverallSummary",
+    "PairAgreement",
+    "PairCall",
+    "PairRepeat",
+    "PairResult",
+    "Pairwise",
+    "Position",
+    "Preferences",
+    "RankedModel",
+    "Ranking",
     "Reading",
     "ScoreSummary",
     "Shortfall",
     "Spread",
+    "Stated",
     "Straddle",
     "Summariser",
     "Summary",
     "Usage",
     "WideItem",
+    "WinRate",
     "WorstItem",
     "gated_by",
     "lowest_dimension",
+    "picked_slot",
     "reduce_item",
+    "winner_of",
 ]

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from agentanvil.aggregate.frame import Frame
 from agentanvil.aggregate.item import ItemResult
-from agentanvil.aggregate.summary import Agreement
+from agentanvil.aggregate.measure import Agreement, Measure
 from agentanvil.aggregate.wording import telling
 from agentanvil.hashing import derive_seed
-from agentanvil.rubric import Scale
 from agentanvil.stats import (
     Estimate,
     Interval,
@@ -20,6 +19,7 @@ from agentanvil.stats import (
     kappa_interval,
     kappa_of_tables,
     mean,
+    wilson_interval,
 )
 from agentanvil.verdict import NotApplicable, Scored
 
@@ -31,9 +31,8 @@ _Pairs = tuple[tuple[float, float], ...]
 class AgreementTally:
     """Pairs of judge score and label for one dimension, or for the overall."""
 
-    def __init__(self, scale: Scale) -> None:
-        self._scale = scale.values
-        self._on_scale = frozenset(self._scale)
+    def __init__(self, measure: Measure) -> None:
+        self._measure = measure
         self._items: Counter[_Pairs] = Counter()
         self._labelled = 0
         self._off_scale = 0
@@ -43,10 +42,11 @@ class AgreementTally:
         if not labels:
             return
         self._labelled += 1
-        usable = sorted(label for label in labels if label in self._on_scale)
+        usable = sorted([found for label in labels if (found := self._measure.label(label)) is not None])
         self._off_scale += len(labels) - len(usable)
         if scores and usable:
-            self._items[tuple((score, label) for score in scores for label in usable)] += 1
+            read = [self._measure.read(score) for score in scores]
+            self._items[tuple([(score, label) for score in read for label in usable])] += 1
 
     def result(self, *seed: str | int) -> Agreement | None:
         """Return the agreement, None where nobody labelled anything."""
@@ -58,14 +58,18 @@ class AgreementTally:
         patterns, times = [patterns[i] for i in order], [times[i] for i in order]
         kappa, interval = self._kappa(patterns, times, derive_seed(*seed))
         exact = _per_item([exact_agreement(*_columns(pairs)) for pairs in patterns], times)
+        adjacent = _per_item([adjacent_agreement(*_columns(pairs)) for pairs in patterns], times)
+        if self._measure.mode == "gate":
+            adjacent = Estimate(None, 0, "true and false have no neighbours")
         trusted = interval.low is not None and interval.low >= KAPPA_BAR
         return Agreement(
             labelled=self._labelled,
             off_scale=self._off_scale,
             exact=exact,
-            adjacent=_per_item([adjacent_agreement(*_columns(pairs)) for pairs in patterns], times),
+            exact_interval=wilson_interval((exact.value or 0) * exact.n, exact.n),
+            adjacent=adjacent,
             kappa=kappa,
-            kappa_weights="quadratic",
+            kappa_weights=self._measure.weighting,
             kappa_interval=interval,
             trusted=trusted,
             reading=reading(exact, kappa, interval),
@@ -73,12 +77,12 @@ class AgreementTally:
 
     def _kappa(self, patterns: Sequence[_Pairs], times: Sequence[int], seed: int) -> tuple[Estimate, Interval]:
         # Each item's table sums to 1, however many repeats and raters it has.
-        tables = [agreement_table(pairs, self._scale) / len(pairs) for pairs in patterns]
-        interval = kappa_interval(tables, times, "quadratic", seed=seed)
+        tables = [agreement_table(pairs, self._measure.values) / len(pairs) for pairs in patterns]
+        interval = kappa_interval(tables, times, self._measure.weights, seed=seed)
         n = sum(times)
         if n == 0:
             return Estimate(None, 0, "no item has both a score and a label"), interval
-        value = kappa_of_tables(tables, times, "quadratic")
+        value = kappa_of_tables(tables, times, self._measure.weights)
         reason = None if value is not None else "judge and labels are one and the same score on every item"
         return Estimate(value, n, reason), interval
 
@@ -98,22 +102,25 @@ def reading(exact: Estimate, kappa: Estimate, interval: Interval) -> str:
 
 
 def comparable_overalls(frame: Frame, result: ItemResult) -> tuple[list[float], list[float]]:
-    """Return the minimum over the judged dimensions, for each repeat and for each rater.
+    """Return the minimum over the judged dimensions, for each repeat and for each rater, in their measure.
 
     Checks are left out on both sides, since code agrees with code. A repeat needs a verdict on each of them;
     raters need a label on each, except where the rubric's dimension may be not applicable and has none.
     """
     pairs = [(d, r) for d, r in zip(frame.dimensions, result.dimensions, strict=True) if d.kind == "judged"]
-    columns: list[tuple[float, ...]] = []
+    columns: list[list[float | None]] = []
     for layout, _ in pairs:
         labels = result.labels.get(layout.id, ())
         if labels:
-            columns.append(labels)
+            measure = Measure.of(frame, layout.threshold)
+            # Off the scale of scores a label still tells that the overall's label is off it too.
+            columns.append([label if frame.mode == "absolute" else measure.label(label) for label in labels])
         elif not layout.allow_na:
             return [], []
     if not columns or len({len(column) for column in columns}) != 1:
         return [], []
-    raters = [min(row) for row in zip(*columns, strict=True)]
+    rows = [[label for label in row if label is not None] for row in zip(*columns, strict=True)]
+    raters = [min(row) for row in rows if len(row) == len(columns)]
     judges: list[float] = []
     for repeat in range(frame.repeats):
         cells = [found.cells[repeat] for _, found in pairs]

@@ -8,7 +8,8 @@ from agentanvil.aggregate.agreement import AgreementTally
 from agentanvil.aggregate.examples import WidestItems
 from agentanvil.aggregate.frame import Frame, FrameDimension
 from agentanvil.aggregate.item import DimensionResult, ItemResult
-from agentanvil.aggregate.scores import ScoreTally
+from agentanvil.aggregate.measure import Measure
+from agentanvil.aggregate.scores import CellTally, ScoreTally
 from agentanvil.aggregate.spread import Straddled
 from agentanvil.aggregate.summary import DimensionSummary, Straddle
 from agentanvil.stats import Estimate, Interval, wilson_interval
@@ -23,7 +24,8 @@ class DimensionTally:
     def __init__(self, frame: Frame, layout: FrameDimension) -> None:
         self._frame = frame
         self._layout = layout
-        self._scores = ScoreTally()
+        self._scores = ScoreTally(signed=frame.mode == "pairwise")
+        self._cells = CellTally()
         self._states: Counter[State] = Counter()
         self._codes: defaultdict[State, Counter[str]] = defaultdict(Counter)
         self._flags: Counter[str] = Counter()
@@ -32,12 +34,12 @@ class DimensionTally:
         self._examples: defaultdict[Straddled, list[tuple[int, str]]] = defaultdict(list)
         self._straddles: Counter[Straddled] = Counter()
         self._widest = WidestItems()
-        self._agreement = AgreementTally(frame.scale)
+        self._agreement = AgreementTally(Measure.of(frame, layout.threshold))
 
     @property
     def states(self) -> dict[State, int]:
         """How many cells ended in each state."""
-        return {state: self._scores.cells if state == "scored" else self._states[state] for state in STATES}
+        return {state: self._cells.cells if state == "scored" else self._states[state] for state in STATES}
 
     @property
     def repeats_never_differ(self) -> bool:
@@ -65,6 +67,10 @@ class DimensionTally:
             for flag in cell.flags:
                 self._flags[flag] += 1
         spread = result.spread
+        if self._frame.orders == 1:
+            self._cells.add(spread.scores if spread is not None else ())
+        else:
+            self._cells.add(tuple(sorted([cell.score for cell in result.cells if isinstance(cell, Scored)])))
         if spread is not None:
             self._scores.add(spread.mean, spread.scores)
             self._mixed += inapplicable
@@ -84,7 +90,7 @@ class DimensionTally:
             id=name,
             mean=self._scores.mean(),
             interval=self._scores.interval(seed, "mean", name),
-            distribution=self._scores.of_cells(self._frame),
+            distribution=self._cells.distribution(self._frame),
             states=self.states,
             repeat_sd=self._scores.repeat_sd(),
             unanimous=self._scores.unanimous(),
@@ -110,12 +116,10 @@ class DimensionTally:
         return Estimate(self._evidence[True] / n, n) if n else Estimate(None, 0, "no quote was looked up")
 
     def _pass_rate(self) -> tuple[Estimate | None, Interval | None]:
-        if self._layout.kind != "check":
+        if self._frame.mode == "pairwise" or (self._layout.kind == "judged" and self._frame.mode == "absolute"):
             return None, None
-        n = self._scores.cells
-        passed = self._scores.of_cells(self._frame)[str(self._frame.scale.max)]
-        rate = Estimate(passed / n, n) if n else Estimate(None, 0, "no row was checked")
-        return rate, wilson_interval(passed, n)
+        rate = self._scores.reaching(self._frame.scale.max)
+        return rate, wilson_interval(round((rate.value or 0) * rate.n), rate.n)
 
 
 def _sorted(counts: Counter[str]) -> dict[str, int]:

@@ -45,7 +45,10 @@ class WidestItems:
 
 
 class Examples:
-    """Keeps the five items with the lowest overall, and the first five with a missing verdict, in row order."""
+    """Keeps the five items with the lowest overall, and the first five with a missing verdict, in row order.
+
+    No pair is among the worst: what is bad for one side is good for the other.
+    """
 
     def __init__(self) -> None:
         self._worst: list[WorstItem] = []
@@ -63,7 +66,7 @@ class Examples:
 
     def add(self, item: ItemResult) -> None:
         """Consider one item."""
-        if item.overall is not None and self._is_bad_enough(item.overall, item.index):
+        if item.overall is not None and item.pair is None and self._is_bad_enough(item.overall, item.index):
             self._worst.append(_worst(item, item.overall))
             self._worst.sort(key=lambda kept: (kept.overall, kept.index))
             del self._worst[_KEPT:]

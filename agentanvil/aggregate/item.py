@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agentanvil.aggregate.pair import PairResult
 from agentanvil.aggregate.spread import Spread
 from agentanvil.aggregate.wording import plain, telling
 from agentanvil.verdict import Cell, Outcome, State
@@ -34,15 +35,23 @@ class Gap:
 
 @dataclass(frozen=True, slots=True)
 class Shortfall:
-    """A gated value below its threshold."""
+    """A gated value below its threshold.
+
+    `boolean`: what is gated is a verdict of true or false, and `value` the share of the repeats that said true.
+    `known`: it fell short in the baseline too, so it does not fail this run.
+    """
 
     name: str
     value: float
     threshold: float
+    boolean: bool = False
+    known: bool = False
 
     @property
     def text(self) -> str:
         """The comparison in words, with enough digits to see it."""
+        if self.boolean:
+            return f"{self.name} is false" + (f" in {1 - self.value:.0%} of the repeats" if self.value else "")
         return f"{self.name} {telling(self.value, self.threshold)} is below {plain(self.threshold)}"
 
 
@@ -51,7 +60,8 @@ class DimensionResult:
     """One dimension of one item. `cells` stand in the order of the repeats.
 
     `state` is `scored` if any repeat scored, else `not_applicable` if any said so, else what kept the
-    verdict away. `spread` is there exactly when it is `scored`.
+    verdict away. `spread` is there exactly when it is `scored`. Where both orders of a pair are asked, each repeat has
+    two cells, and its score is their mean; a repeat that lacks one of them has none.
     """
 
     id: str
@@ -69,9 +79,11 @@ class DimensionResult:
 class ItemResult:
     """One item. `state` is the overall's: there is a number in `overall` exactly when it is `scored`.
 
-    `passed` is None where the rubric has no gate, and where what the gate needs is missing or not applicable.
-    `repeat_overalls` holds the overall of each repeat taken alone, ascending, where it has one. `gap` is the
-    first missing verdict of the most telling kind among all cells. `outcomes` stand in the plan's order.
+    `passed` is None where the rubric has no gate, and where what the gate needs is missing or not applicable;
+    shortfalls that the baseline knows do not count against it. `recovered` names what fell short in the baseline
+    and does so no longer. `repeat_overalls` holds the overall of each repeat taken alone, ascending, where it has
+    one. `gap` is the first missing verdict of the most telling kind among all cells. `outcomes` stand in the plan's
+    order. `pair` is there in pairwise.
     """
 
     index: int
@@ -80,10 +92,12 @@ class ItemResult:
     overall: float | None
     passed: bool | None
     shortfalls: tuple[Shortfall, ...]
+    recovered: tuple[str, ...]
     gap: Gap | None
     dimensions: tuple[DimensionResult, ...]
     repeat_overalls: tuple[float, ...]
     outcomes: tuple[Outcome, ...]
+    pair: PairResult | None = None
 
     @property
     def labels(self) -> Mapping[str, tuple[float, ...]]:

@@ -9,11 +9,10 @@ from functools import lru_cache
 
 from agentanvil.aggregate.frame import Frame, FrameDimension, Rule
 from agentanvil.aggregate.item import DimensionResult, Gap, ItemOutcomes, ItemResult, Shortfall
+from agentanvil.aggregate.reduce_pair import MISSING, pair_state, reduce_pair
 from agentanvil.aggregate.spread import spread_of
 from agentanvil.verdict import Cell, InputFault, JudgeError, NotApplicable, NotRun, Outcome, Scored, State
 
-# What kept a verdict away, most telling first.
-_MISSING: tuple[State, ...] = ("judge_error", "input_error", "not_run")
 Share = tuple[int, tuple[float, ...]]
 
 
@@ -25,10 +24,16 @@ def reduce_item(frame: Frame, item: ItemOutcomes) -> ItemResult:
     Raises ValueError if the outcomes are not exactly those of the plan.
     """
     outcomes = _arranged(frame, item)
-    dimensions = tuple([_reduce_dimension(dimension, outcomes) for dimension in frame.dimensions])
-    state, overall = _overall(frame, dimensions)
-    shortfalls, passed = _gate(frame, state, overall, dimensions)
-    repeats = _repeat_overalls(frame, dimensions) if frame.repeats > 1 else ()
+    dimensions = tuple([_reduce_dimension(frame.orders, layout, outcomes) for layout in frame.dimensions])
+    if frame.mode == "pairwise":
+        pair = reduce_pair(frame, dimensions, outcomes)
+        state, overall = pair_state(pair)
+        repeats = tuple(sorted([repeat.delta for repeat in pair.repeats]))
+    else:
+        pair = None
+        state, overall = _overall(frame, dimensions)
+        repeats = _repeat_overalls(frame, dimensions, overall)
+    shortfalls, recovered, passed = _gate(frame, item.item_id, state, overall, dimensions)
     return ItemResult(
         index=item.index,
         id=item.item_id,
@@ -36,10 +41,12 @@ def reduce_item(frame: Frame, item: ItemOutcomes) -> ItemResult:
         overall=overall,
         passed=passed,
         shortfalls=shortfalls,
+        recovered=recovered,
         gap=_gap(dimensions),
         dimensions=dimensions,
-        repeat_overalls=repeats if frame.repeats > 1 or overall is None else (overall,),
+        repeat_overalls=repeats,
         outcomes=outcomes,
+        pair=pair,
     )
 
 
@@ -54,10 +61,13 @@ def _arranged(frame: Frame, item: ItemOutcomes) -> tuple[Outcome, ...]:
     return tuple([by_key[key] for key in frame.keys])
 
 
-def _reduce_dimension(dimension: FrameDimension, outcomes: tuple[Outcome, ...]) -> DimensionResult:
+def _reduce_dimension(orders: int, dimension: FrameDimension, outcomes: tuple[Outcome, ...]) -> DimensionResult:
     name = dimension.id
     cells = tuple([outcomes[slot].cells[name] for slot in dimension.slots])
-    scores = [cell.score for cell in cells if isinstance(cell, Scored)]
+    if orders == 1 or dimension.kind == "check":
+        scores = [cell.score for cell in cells if isinstance(cell, Scored)]
+    else:
+        scores = _both_orders(cells)
     if scores:
         if len(scores) > 1:
             scores.sort()
@@ -65,8 +75,17 @@ def _reduce_dimension(dimension: FrameDimension, outcomes: tuple[Outcome, ...]) 
     return DimensionResult(name, _state_without_score([cell.state for cell in cells]), cells, None)
 
 
+def _both_orders(cells: tuple[Cell, ...]) -> list[float]:
+    """Return the mean of each repeat's two orders: one of them alone would measure the place as well."""
+    return [
+        (first.score + second.score) / 2
+        for first, second in zip(cells[::2], cells[1::2], strict=True)
+        if isinstance(first, Scored) and isinstance(second, Scored)
+    ]
+
+
 def _state_without_score(states: Sequence[State]) -> State:
-    return next(state for state in ("not_applicable", *_MISSING) if state in states)
+    return next(state for state in ("not_applicable", *MISSING) if state in states)
 
 
 def _overall(frame: Frame, dimensions: tuple[DimensionResult, ...]) -> tuple[State, float | None]:
@@ -80,7 +99,7 @@ def _overall(frame: Frame, dimensions: tuple[DimensionResult, ...]) -> tuple[Sta
         elif result.state != "not_applicable":
             missing.add(result.state)
     if missing:
-        return next(state for state in _MISSING if state in missing), None
+        return next(state for state in MISSING if state in missing), None
     if not shares:
         return "not_applicable", None
     return "scored", apply_rule(frame.rule, tuple(shares))
@@ -100,8 +119,10 @@ def apply_rule(rule: Rule, shares: tuple[Share, ...]) -> float:
     return float(total / sum(weight for weight, _ in shares))
 
 
-def _repeat_overalls(frame: Frame, dimensions: tuple[DimensionResult, ...]) -> tuple[float, ...]:
+def _repeat_overalls(frame: Frame, dimensions: tuple[DimensionResult, ...], overall: float | None) -> tuple[float, ...]:
     """Return the overall of each repeat taken alone, ascending, for those that have one."""
+    if frame.repeats == 1:
+        return () if overall is None else (overall,)
     shares = [_repeat_shares(frame, dimensions, repeat) for repeat in range(frame.repeats)]
     return tuple(sorted([apply_rule(frame.rule, found) for found in shares if found]))
 
@@ -120,35 +141,43 @@ def _repeat_shares(frame: Frame, dimensions: tuple[DimensionResult, ...], repeat
 
 
 def _gate(
-    frame: Frame, state: State, overall: float | None, dimensions: tuple[DimensionResult, ...]
-) -> tuple[tuple[Shortfall, ...], bool | None]:
+    frame: Frame, item_id: str, state: State, overall: float | None, dimensions: tuple[DimensionResult, ...]
+) -> tuple[tuple[Shortfall, ...], tuple[str, ...], bool | None]:
     """Hold the gated values against their thresholds: a shortfall fails whatever else is missing.
 
-    A value that is not applicable is left out; if all are, the item has neither passed nor failed.
+    One that the baseline knows fails nothing. A value that is not applicable is left out; if all are, the item has
+    neither passed nor failed.
     """
     if not frame.gated:
-        return (), None
+        return (), (), None
+    failed = frame.known.failed if frame.known is not None else frozenset()
     shortfalls: list[Shortfall] = []
+    recovered: list[str] = []
     met = missing = False
     for name, place, threshold in frame.gated:
         value = overall if place is None else dimensions[place].score
+        known = (item_id, name) in failed
         if value is None:
             reached = state if place is None else dimensions[place].state
             missing |= reached != "not_applicable"
         elif value >= threshold:
             met = True
+            if known:
+                recovered.append(name)
         else:
-            shortfalls.append(Shortfall(name, value, threshold))
-    if shortfalls:
-        return tuple(shortfalls), False
-    return (), None if missing or not met else True
+            shortfalls.append(Shortfall(name, value, threshold, boolean=frame.mode == "gate", known=known))
+    if any(not shortfall.known for shortfall in shortfalls):
+        passed: bool | None = False
+    else:
+        passed = None if missing or not (met or shortfalls) else True
+    return tuple(shortfalls), tuple(recovered), passed
 
 
 def _gap(dimensions: tuple[DimensionResult, ...]) -> Gap | None:
     cells = [(result.id, cell) for result in dimensions for cell in result.cells if type(cell) is not Scored]
     if not cells:
         return None
-    for state in _MISSING:
+    for state in MISSING:
         for name, cell in cells:
             if cell.state == state:
                 return _gap_of(name, cell)

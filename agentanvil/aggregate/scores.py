@@ -14,6 +14,7 @@ from agentanvil.stats import (
     Interval,
     cluster_bootstrap_mean,
     mean,
+    mirrored_bootstrap_mean,
     modal_agreement,
     pooled_sd,
     unanimous_share,
@@ -21,19 +22,18 @@ from agentanvil.stats import (
 
 
 class ScoreTally:
-    """Counts item scores, and the patterns of the repeats behind them (ascending scores of one item)."""
+    """Counts item scores, and the patterns of the repeats behind them (ascending scores of one item).
 
-    def __init__(self) -> None:
+    `signed`: the sign says which of two responses a score favours, so every figure must mirror.
+    """
+
+    def __init__(self, *, signed: bool = False) -> None:
+        self._signed = signed
         self._items: Counter[tuple[float, tuple[float, ...]]] = Counter()
 
     def add(self, score: float, pattern: tuple[float, ...]) -> None:
         """Count one item."""
         self._items[score, pattern] += 1
-
-    @property
-    def cells(self) -> int:
-        """The number of scored repeats."""
-        return sum(len(pattern) * n for (_, pattern), n in self._items.items())
 
     def mean(self) -> Estimate:
         """Return the mean over items."""
@@ -42,7 +42,14 @@ class ScoreTally:
     def interval(self, *seed: str | int) -> Interval:
         """Return the cluster-bootstrap interval of the mean over items."""
         clusters = [(score,) for score, _ in self._items]
-        return cluster_bootstrap_mean(clusters, list(self._items.values()), seed=derive_seed(*seed))
+        bootstrap = mirrored_bootstrap_mean if self._signed else cluster_bootstrap_mean
+        return bootstrap(clusters, list(self._items.values()), seed=derive_seed(*seed))
+
+    def reaching(self, score: float) -> Estimate:
+        """Return the share of items with at least this score."""
+        n = sum(self._items.values())
+        reached = sum(times for (found, _), times in self._items.items() if found >= score)
+        return Estimate(reached / n, n) if n else Estimate(None, 0, "no item was decided")
 
     def repeat_sd(self) -> Estimate:
         """Return the repeats' standard deviation, pooled within items."""
@@ -59,23 +66,39 @@ class ScoreTally:
         return shares if shares.value is not None else Estimate(None, 0, "no item with two values")
 
     def of_items(self, frame: Frame) -> dict[str, int]:
-        """Return how many items lie at each score, rounded down to the scale."""
+        """Return how many items lie at each score, rounded down to the scale; away from 0 where the sign matters."""
         counts = _empty(frame)
         for (score, _), n in self._items.items():
-            counts[str(math.floor(score))] += n
-        return counts
-
-    def of_cells(self, frame: Frame) -> dict[str, int]:
-        """Return how many repeats gave each score."""
-        counts = _empty(frame)
-        for (_, pattern), n in self._items.items():
-            for score in pattern:
-                key = plain(score)
-                counts[key] = counts.get(key, 0) + n
+            counts[str(math.ceil(score) if self._signed and score > 0 else math.floor(score))] += n
         return counts
 
     def _groups(self) -> tuple[Sequence[tuple[float, ...]], Sequence[int]]:
         return [pattern for _, pattern in self._items], list(self._items.values())
+
+
+class CellTally:
+    """Counts the patterns of single verdicts, the scores of one item's cells ascending."""
+
+    def __init__(self) -> None:
+        self._patterns: Counter[tuple[float, ...]] = Counter()
+
+    def add(self, pattern: tuple[float, ...]) -> None:
+        """Count one item."""
+        self._patterns[pattern] += 1
+
+    @property
+    def cells(self) -> int:
+        """The number of scored cells."""
+        return sum(len(pattern) * n for pattern, n in self._patterns.items())
+
+    def distribution(self, frame: Frame) -> dict[str, int]:
+        """Return how many cells hold each score."""
+        counts = _empty(frame)
+        for pattern, n in self._patterns.items():
+            for score in pattern:
+                key = plain(score)
+                counts[key] = counts.get(key, 0) + n
+        return counts
 
 
 def _empty(frame: Frame) -> dict[str, int]:

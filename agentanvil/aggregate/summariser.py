@@ -7,11 +7,16 @@ from collections.abc import Sequence
 
 from agentanvil.aggregate.agreement import AgreementTally, comparable_overalls
 from agentanvil.aggregate.baseline import Baseline
+from agentanvil.aggregate.call_ways import WaysTally
 from agentanvil.aggregate.dimension import DimensionTally
 from agentanvil.aggregate.examples import Examples
 from agentanvil.aggregate.frame import Frame, Reading
 from agentanvil.aggregate.gate import GateTally
 from agentanvil.aggregate.item import ItemOutcomes, ItemResult
+from agentanvil.aggregate.measure import Measure
+from agentanvil.aggregate.pair_notes import pair_notes
+from agentanvil.aggregate.pair_summary import Pairwise
+from agentanvil.aggregate.pairwise import PairTally
 from agentanvil.aggregate.reduce import reduce_item
 from agentanvil.aggregate.scores import ScoreTally
 from agentanvil.aggregate.summary import FORMAT, Coverage, DimensionSummary, OverallSummary, Summary
@@ -38,13 +43,20 @@ class Summariser:
     ) -> None:
         self.frame = Frame.of(rubric, plan, reading=reading, baseline=baseline)
         self._seed = seed
+        self._gate_is_idle = rubric.mode == "pairwise" and bool(rubric.gate)
         self._allow_expected = rubric.allow_expected
         self._items = 0
         self._dimensions = [DimensionTally(self.frame, layout) for layout in self.frame.dimensions]
-        self._overall = ScoreTally()
+        self._ways = [
+            (place, WaysTally(self.frame, layout))
+            for place, layout in enumerate(self.frame.dimensions)
+            if layout.compared
+        ]
+        self._pairs = PairTally(self.frame) if rubric.mode == "pairwise" else None
+        self._overall = ScoreTally(signed=rubric.mode == "pairwise")
         self._overall_states: Counter[State] = Counter()
-        self._overall_agreement = AgreementTally(rubric.scale)
-        self._gate = GateTally(self.frame.thresholds)
+        self._overall_agreement = AgreementTally(Measure.of_overall(self.frame))
+        self._gate = GateTally(self.frame)
         self._examples = Examples()
         self._usage = UsageTally()
         self._flags: Counter[str] = Counter()
@@ -55,10 +67,14 @@ class Summariser:
         self._items += 1
         for tally, dimension in zip(self._dimensions, result.dimensions, strict=True):
             tally.add(result, dimension)
+        for place, ways in self._ways:
+            ways.add(result, result.dimensions[place])
         self._overall_states[result.state] += 1
         if result.overall is not None:
             self._overall.add(result.overall, result.repeat_overalls)
-        if result.labels and self.frame.rule == "min":
+        if self._pairs is not None and result.pair is not None:
+            self._pairs.add(result, result.pair)
+        elif result.labels and self.frame.rule == "min":
             self._overall_agreement.add(*comparable_overalls(self.frame, result))
         self._gate.add(result)
         self._examples.add(result)
@@ -71,25 +87,33 @@ class Summariser:
     def finish(self, notes: Sequence[str] = ()) -> Summary:
         """Return the summary; `notes` are sentences that only the caller can know, and stand first."""
         dimensions = tuple(tally.summary(self._seed) for tally in self._dimensions)
+        pairwise = self._pairs.result(self._seed) if self._pairs is not None else None
         return Summary(
             format=FORMAT,
             rubric_id=self.frame.rubric_id,
             rubric_hash=self.frame.rubric_hash,
+            mode=self.frame.mode,
             judge=self.frame.judge,
             repeats=self.frame.repeats,
             items=self._items,
             coverage=_coverage(dimensions),
             gate=self._gate.result(),
-            overall=self._overall_summary(),
+            overall=self._overall_summary(pairwise),
             dimensions=dimensions,
+            pairwise=pairwise,
+            call_ways=tuple(ways.result(self._seed) for _, ways in self._ways),
             worst=self._examples.worst,
             missing=self._examples.missing,
             usage=self._usage.result(),
             flags=dict(sorted(self._flags.items())),
-            notes=(*notes, *self._notes()),
+            notes=(*notes, *self._notes(pairwise)),
         )
 
-    def _overall_summary(self) -> OverallSummary:
+    def _overall_summary(self, pairwise: Pairwise | None) -> OverallSummary:
+        agreement = self._overall_agreement.result(self._seed, "agreement", OVERALL)
+        if pairwise is not None and pairwise.labels is not None:
+            labels = pairwise.labels
+            agreement = labels.verdict if pairwise.reading == "verdict" else labels.expected
         return OverallSummary(
             id=OVERALL,
             mean=self._overall.mean(),
@@ -99,13 +123,13 @@ class Summariser:
             repeat_sd=self._overall.repeat_sd(),
             unanimous=self._overall.unanimous(),
             modal_agreement=self._overall.modal_agreement(),
-            agreement=self._overall_agreement.result(self._seed, "agreement", OVERALL),
+            agreement=agreement,
             rule=self.frame.rule,
             weights=self.frame.weights,
         )
 
-    def _notes(self) -> list[str]:
-        notes: list[str] = []
+    def _notes(self, pairwise: Pairwise | None) -> list[str]:
+        notes = pair_notes(pairwise, gated=self._gate_is_idle) if pairwise is not None else []
         judged = [t for t, d in zip(self._dimensions, self.frame.dimensions, strict=True) if d.kind == "judged"]
         if judged and all(tally.repeats_never_differ for tally in judged):
             notes.append(

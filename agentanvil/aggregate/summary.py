@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agentanvil.aggregate.frame import Kind, Rule
+from agentanvil.aggregate.measure import Agreement
+from agentanvil.aggregate.pair_summary import Pairwise
+from agentanvil.rubric import Mode
 from agentanvil.stats import Estimate, Interval
 from agentanvil.verdict import State
 
@@ -28,15 +31,32 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownFailures:
+    """Gated values, an item and a name each, against the baseline.
+
+    `known` fell short there too, `newly_failing` did not, `newly_passing` fell short there and meet their threshold
+    now. What has no verdict now is in none of them.
+    """
+
+    known: int
+    newly_failing: int
+    newly_passing: int
+
+
+@dataclass(frozen=True, slots=True)
 class Gate:
-    """The run's gate. Its one rule, `every_item`: the run passes if every item meets every threshold (>=).
+    """The run's gate, by one rule.
+
+    `every_item`: the run passes if every item meets every threshold (>=). `worse_than_baseline`: it passes if no item
+    falls short of a threshold that it did not fall short of in the baseline; an item then counts as passed although it
+    fails as it did before. `thresholds` are on the rubric's scale; in a gate the judge holds them itself.
 
     `verdict` is `fail` as soon as one item falls short, `undecided` if items are left without a decision or
     none has one, `none` where the rubric has no gate. `pass_rate` is passed / (passed + failed), `interval`
     Wilson's; `lower_bound` and `upper_bound` count every undecided item as failed, or as passed.
     """
 
-    rule: Literal["every_item"]
+    rule: Literal["every_item", "worse_than_baseline"]
     thresholds: Mapping[str, float]
     verdict: GateVerdict
     passed: int
@@ -47,26 +67,24 @@ class Gate:
     interval: Interval
     lower_bound: float | None
     upper_bound: float | None
+    baseline: KnownFailures | None
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
-    """Judge against hand grades, over items that have both.
+class CallWays:
+    """How the scores of one dimension differ between joint and split calls, over items that have both.
 
-    Every repeat is compared with every rater and each item counts once, so the figures tell how far one call
-    agrees with one person. `off_scale` counts labels that are no score of the rubric; they are not compared.
-    `trusted` is whether the lower end of kappa's interval reaches the bar that `reading` names.
+    Each repeat is compared with the same repeat asked the other way, and each item counts once. `difference` is split
+    minus joint, `equal` the share of equal scores, `missing` counts items that lack a score in either way.
     """
 
-    labelled: int
-    off_scale: int
-    exact: Estimate
-    adjacent: Estimate
-    kappa: Estimate
-    kappa_weights: Literal["quadratic"]
-    kappa_interval: Interval
-    trusted: bool
-    reading: str
+    id: str
+    joint: Estimate
+    split: Estimate
+    difference: Estimate
+    interval: Interval
+    equal: Estimate
+    missing: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +116,10 @@ class WideItem:
 class ScoreSummary:
     """What the overall and every dimension share.
 
-    `mean` is over the items' scores, each item once; `interval` resamples items. `distribution` counts scores
-    (of cells for a dimension, of items for the overall, rounded down to the scale). `repeat_sd` is pooled
-    within items, `unanimous` the share of items whose repeats are all equal, `modal_agreement` the mean share
-    of the commonest score: these three over items with two or more scored repeats.
+    `mean` is over the items' scores, each item once; `interval` resamples items. `distribution` counts scores (of
+    cells for a dimension; of items for the overall, rounded down to the scale, in pairwise away from the tie).
+    `repeat_sd` is pooled within items, `unanimous` the share of items whose repeats are all equal, `modal_agreement`
+    the mean share of the commonest score: these three over items with two or more scored repeats.
     """
 
     id: str
@@ -130,7 +148,8 @@ class DimensionSummary(ScoreSummary):
     `evidence_found` is the share of verdicts whose quotes all occur in the judged text, among those that were
     looked up; `no_evidence` counts verdicts that came without any. `widest` names the items whose repeats
     disagree most. `mixed` counts items on which some repeats
-    scored and others said `not applicable`. `pass_rate` is there for checks.
+    scored and others said `not applicable`. `pass_rate` is there for checks and in a gate: items, all of whose repeats
+    passed.
     """
 
     kind: Kind
@@ -193,11 +212,16 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One run. `flags` counts items whose row or replies carry a flag; `notes` are sentences for people."""
+    """One run.
+
+    `pairwise` is there in that mode, `call_ways` where joint and split calls were both asked. `flags` counts items
+    whose row or replies carry a flag; `notes` are sentences for people.
+    """
 
     format: int
     rubric_id: str
     rubric_hash: str
+    mode: Mode
     judge: str
     repeats: int
     items: int
@@ -205,6 +229,8 @@ class Summary:
     gate: Gate
     overall: OverallSummary
     dimensions: tuple[DimensionSummary, ...]
+    pairwise: Pairwise | None
+    call_ways: tuple[CallWays, ...]
     worst: tuple[WorstItem, ...]
     missing: tuple[MissingItem, ...]
     usage: Usage
