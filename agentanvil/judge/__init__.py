@@ -1,13 +1,11 @@
 """One task → one outcome: the call to a judge, and the pure reading of its reply."""
 
-from agentanvil.judge.evidence import JudgedText
 from agentanvil.judge.judge import CallSettings, build_request, judge, read_reply
 from agentanvil.judge.parse import parse_reply
 from agentanvil.judge.verdicts import Parsed, ParseFault, Verdict
 
 __all__ = [
     "CallSettings",
-    "JudgedText",
     "ParseFault",
     "Parsed",
     "Verdict",

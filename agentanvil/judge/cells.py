@@ -1,30 +1,45 @@
-"""A dimension's verdict → its cell, by the rubric's own rules."""
+"""A dimension's verdict → its cell, by the rubric's own rules, and from the slots back to the two responses."""
 
 from __future__ import annotations
 
+from itertools import chain
+
 from agentanvil.hashing import well_formed
-from agentanvil.judge.evidence import JudgedText, is_blank
+from agentanvil.judge.evidence import is_blank
+from agentanvil.judge.seen import Seen
 from agentanvil.judge.verdicts import ParseFault, Verdict
-from agentanvil.prompt import Contract, ContractDimension
+from agentanvil.plan import Order, unswap_delta, unswap_probability
+from agentanvil.plan.order import BA
+from agentanvil.prompt import Contract
 from agentanvil.verdict import NO_EVIDENCE, Cell, JudgeError, NotApplicable, Scored
 
 
-def to_cell(verdict: Verdict | ParseFault, dimension: ContractDimension, contract: Contract, text: JudgedText) -> Cell:
-    """Return the cell of one dimension.
+def to_cell(verdict: Verdict | ParseFault, contract: Contract, seen: Seen, order: Order) -> Cell:
+    """Return the cell of one dimension, told of response_a and response_b whichever was shown first.
 
-    Where the rubric asks for evidence and none was given, the score is the lowest, flagged `no_evidence` and
-    `judge_said_N`. A quote that is not found changes no score: it is a finding of its own.
+    Where the rubric asks for evidence and none was given, the verdict is the lowest score, a failed gate or a tie,
+    flagged `no_evidence` and `judge_said_N`. A quote that is not found changes no score: it is a finding of its own.
     """
     if isinstance(verdict, ParseFault):
         return JudgeError(verdict.code, well_formed(verdict.message))
-    evidence = tuple(piece for piece in verdict.evidence if not is_blank(piece))
+    slots = tuple(_said(side) for side in (verdict.evidence, verdict.rival_evidence)[: seen.slots])
+    sides = slots[::-1] if order == BA else slots
     if verdict.score is None:
-        return NotApplicable(verdict.reason, evidence, verdict.flags)
-    score, flags = verdict.score, verdict.flags
-    if contract.evidence == "none":
-        return Scored(float(score), evidence, None, verdict.reason, flags)
-    if not evidence:
-        said = (f"judge_said_{score}",) if score != dimension.lowest else ()
-        return Scored(float(dimension.lowest), (), None, verdict.reason, (*flags, NO_EVIDENCE, *said))
-    found = text.holds_all(evidence) if contract.evidence == "quoted" else None
-    return Scored(float(score), evidence, found, verdict.reason, flags)
+        return NotApplicable(verdict.reason, tuple(chain.from_iterable(sides)), verdict.flags)
+    score, flags, found = _delta(verdict.score, contract, order), verdict.flags, None
+    if contract.evidence != "none" and not any(sides):
+        said = (f"judge_said_{score:g}",) if score != contract.unsupported else ()
+        score, flags = float(contract.unsupported), (*flags, NO_EVIDENCE, *said)
+    else:
+        found = seen.holds(slots, contract.evidence)
+    rival = sides[1] if len(sides) > 1 else ()
+    preference = None if verdict.preference is None else unswap_probability(verdict.preference, order)
+    return Scored(score, sides[0], found, verdict.reason, flags, rival, preference, verdict.label_mass)
+
+
+def _said(evidence: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(piece for piece in evidence if not is_blank(piece))
+
+
+def _delta(score: int, contract: Contract, order: Order) -> float:
+    return unswap_delta(float(score), order) if contract.mode == "pairwise" else float(score)

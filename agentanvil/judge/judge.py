@@ -8,14 +8,17 @@ from agentanvil.client import ChatClient, ChatReply, ChatRequest, Message, Reply
 from agentanvil.errors import CallError, EndpointError, RequestTooLargeError
 from agentanvil.hashing import well_formed
 from agentanvil.judge.cells import to_cell
-from agentanvil.judge.evidence import JudgedText
 from agentanvil.judge.parse import parse_reply
+from agentanvil.judge.second_reading import with_preferences
+from agentanvil.judge.seen import Seen
 from agentanvil.judge.verdicts import Parsed, ParseFault, Verdict
-from agentanvil.plan import Task
+from agentanvil.plan import Task, unswap_slot
 from agentanvil.prompt import PROMPT_VERSION, Contract, Prompt, reask
 from agentanvil.verdict import Cell, Exchange, InputFault, Outcome
 
 SCHEMA_NAME = "verdict"
+# As many as the providers that give log-probabilities give at most.
+ALTERNATIVES = 20
 # What a re-ask's task id ends in, so that a recording can hold both replies.
 REASK = "reask"
 REASKED = "reasked"
@@ -64,21 +67,26 @@ async def judge(task: Task, prompt: Prompt, client: ChatClient, settings: CallSe
         exchanges = (*exchanges, again.exchange)
         if again.replied:
             read = _filled(read, again.read, contract)
-    cells = _too_large(read, contract) if answer.too_large else _cells(read, task, contract)
-    return task.outcome(cells, exchanges, () if isinstance(read, ParseFault) else read.flags)
+    cells = _too_large(read, contract) if answer.too_large else _cells(read, task, prompt)
+    if isinstance(read, ParseFault):
+        return task.outcome(cells, exchanges)
+    stated = None if read.stated is None else unswap_slot(read.stated, task.order)
+    return task.outcome(cells, exchanges, read.flags, stated=stated)
 
 
 def build_request(task: Task, prompt: Prompt, settings: CallSettings) -> ChatRequest:
     """Return the request of a task, the same for the run and for `anvil show`."""
     contract = prompt.contract
+    as_json = contract.reply.format == "json"
     seed = None if settings.seed is None else settings.seed + task.repeat
     return ChatRequest(
         messages=(Message("system", prompt.system), Message("user", prompt.user)),
-        schema=ReplySchema(SCHEMA_NAME, contract.schema) if contract.reply.format == "json" else None,
+        schema=ReplySchema(SCHEMA_NAME, contract.schema) if as_json else None,
         sampling=Sampling(settings.temperature, seed, settings.max_tokens, settings.explicit),
         repeat=task.repeat,
         prompt_version=PROMPT_VERSION,
         task_id=task.id,
+        logprobs=ALTERNATIVES if as_json and contract.mode == "pairwise" else None,
     )
 
 
@@ -114,6 +122,8 @@ async def _ask(client: ChatClient, request: ChatRequest, contract: Contract) -> 
         exchange = Exchange(attempts=error.attempts, error=error.code)
         return _Answer(fault, exchange, replied=False, too_large=too_large)
     read = read_reply(reply, contract, request.sampling.max_tokens)
+    if request.logprobs is not None:
+        read = with_preferences(read, reply, contract)
     if isinstance(read, Parsed) and read.complete:
         await client.confirm(request, reply)
     return _Answer(read, _exchange(reply))
@@ -129,7 +139,8 @@ def _reask_request(request: ChatRequest, said: str, contract: Contract, problem:
     shown = said if len(said) <= SHOWN_BACK else f"{said[:SHOWN_BACK]}…"
     demand = Message("user", reask(contract, well_formed(problem)))
     messages = (*request.messages, Message("assistant", shown), demand)
-    return replace(request, messages=messages, task_id=f"{request.task_id}/{REASK}")
+    # Having said it once, a judge is sure of it: the probabilities of a second saying tell nothing.
+    return replace(request, messages=messages, task_id=f"{request.task_id}/{REASK}", logprobs=None)
 
 
 def _filled(first: Parsed | ParseFault, second: Parsed | ParseFault, contract: Contract) -> Parsed | ParseFault:
@@ -142,7 +153,7 @@ def _filled(first: Parsed | ParseFault, second: Parsed | ParseFault, contract: C
         if isinstance(held, ParseFault) and held.code in REASKABLE:
             marked = _marked(second)
             filled[dimension.id] = marked if isinstance(marked, ParseFault) else marked.verdicts[dimension.id]
-    return Parsed(filled, first.flags)
+    return replace(first, verdicts=filled)
 
 
 def _marked(read: Parsed | ParseFault) -> Parsed | ParseFault:
@@ -159,11 +170,11 @@ def _marked(read: Parsed | ParseFault) -> Parsed | ParseFault:
     )
 
 
-def _cells(read: Parsed | ParseFault, task: Task, contract: Contract) -> dict[str, Cell]:
-    text = JudgedText(task.row)
+def _cells(read: Parsed | ParseFault, task: Task, prompt: Prompt) -> dict[str, Cell]:
+    seen = Seen(prompt.material)
     return {
-        d.id: to_cell(read if isinstance(read, ParseFault) else read.verdicts[d.id], d, contract, text)
-        for d in contract.dimensions
+        d.id: to_cell(read if isinstance(read, ParseFault) else read.verdicts[d.id], prompt.contract, seen, task.order)
+        for d in prompt.contract.dimensions
     }
 
 

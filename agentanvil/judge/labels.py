@@ -7,10 +7,12 @@ How a token is found (`reply:` in the rubric declares marker, labels and `select
 - Labels match whole and without regard to case (with it, where two labels differ in nothing else). A number is one
   token: `10.0` is 10, `1998` is never 1.
 - The token ends its statement: a line end, punctuation, a dash or a bracket follows. `GRADE: I think …` names no label.
+  A label of several words is a statement of its own: it need only end where a word does.
 - `4/5` and `4 out of 5` state 4 where 5 is the top of the scale; over another number they are out of range, and so are
   percents.
-- Two different matches are ambiguous unless `select: last` is declared; a match that cannot be read is never skipped.
-- Without a marker the whole reply must be the token.
+- Two different matches are ambiguous unless `select: first` or `last` is declared; a match that cannot be read is never
+  skipped.
+- Without a marker the whole reply must be the token; with `select: first` or `last` it must begin a line.
 """
 
 from __future__ import annotations
@@ -26,13 +28,16 @@ from agentanvil.judge.refusal import is_refusal
 from agentanvil.judge.verdicts import ParseFault, Verdict
 from agentanvil.prompt import NOT_APPLICABLE, Contract, ContractDimension
 
-_OPEN = r"[\s*_`\"'“‘(\[<]*"
+_OPEN = r"(?P<open>[\s*_`\"'“‘(\[<]*+)"
 _CLOSE = r"[*_`\"'”’)\]>]*"
 _END = re.compile(rf"{_CLOSE}[ \t]*(?:\Z|\n|\r|[.,;:!?](?=[\s*_`\"'”’)]|\Z)|(?<=\s)-+\s|[–—(])")
 _WHOLE = re.compile(rf"{_CLOSE}\s*[.!]?{_CLOSE}\s*\Z")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]+)*|\.[0-9]+)(?![\w])")
 _FRACTION = re.compile(rf"{_CLOSE}\s*(?:/|out\s+of\b|of\b)\s*([0-9]+(?:\.[0-9]+)?)(?![\w])", re.IGNORECASE)
 _PERCENT = re.compile(r"\s*(?:%|per\s?cent\b)", re.IGNORECASE)
+_LINE = re.compile(rf"^{_OPEN}", re.MULTILINE)
+# How far back from the end of a run of opening marks a token may begin with one of its own.
+_MOST_OPEN = 8
 _ALTERNATIVE = re.compile(rf"{_CLOSE}\s*[,;]\s*{_OPEN}")
 
 Reading = Verdict | ParseFault
@@ -51,6 +56,8 @@ class _Offer:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
+    """What is on offer, and the marker that it stands after; without one it is the whole reply or begins a line."""
+
     offer: _Offer
     marker: re.Pattern[str] | None
     brackets: bool
@@ -65,13 +72,13 @@ def read_labels(text: str, contract: Contract) -> Reading:
     labels = tuple(reply.labels.items())
     reader = _reader(reply.format == "brackets", reply.marker, labels, dimension)
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
-    readings = _readings(plain, reader)
+    readings = _readings(plain, reader, whole=reply.select == "only")
     if not readings:
         if is_refusal(plain):
             return ParseFault("refusal", "the judge declined to grade")
         return ParseFault("unparseable", f"no verdict in the declared form `{reply.format}` in: {excerpt(plain)}")
-    if reply.select == "last":
-        return readings[-1]
+    if reply.select != "only":
+        return readings[-1 if reply.select == "last" else 0]
     for reading in readings:
         if isinstance(reading, ParseFault):
             return reading
@@ -118,16 +125,25 @@ def _marker_pattern(marker: str, *, brackets: bool) -> re.Pattern[str] | None:
     return re.compile(rf"{before}{name}{after}{emphasis}{separator}{gap}{opening}", re.IGNORECASE)
 
 
-def _readings(text: str, reader: _Reader) -> list[Reading]:
+def _readings(text: str, reader: _Reader, *, whole: bool) -> list[Reading]:
     if reader.marker is None:
-        start = re.compile(_OPEN).match(text)
-        reading, end = _token(text, start.end() if start else 0, reader.offer)
-        return [reading] if reading is not None and _WHOLE.match(text, end) else []
+        return _unmarked(text, reader.offer, whole=whole)
     readings: list[Reading] = []
     for match in reader.marker.finditer(text):
         reading = _bracketed(text, match.end(), reader.offer) if reader.brackets else _stated(text, match, reader.offer)
         if reading is not None:
             readings.append(reading)
+    return readings
+
+
+def _unmarked(text: str, offer: _Offer, *, whole: bool) -> list[Reading]:
+    readings: list[Reading] = []
+    for match in _LINE.finditer(text):
+        reading, end = _opened(text, match, offer)
+        if reading is not None and (_WHOLE.match(text, end) if whole else _ends(text, match, end)):
+            readings.append(reading)
+        if whole:
+            break
     return readings
 
 
@@ -139,16 +155,31 @@ def _bracketed(text: str, start: int, offer: _Offer) -> Reading:
 
 
 def _stated(text: str, match: re.Match[str], offer: _Offer) -> Reading | None:
-    reading, end = _token(text, match.end(), offer)
-    if reading is not None and _END.match(text, end):
+    reading, end = _opened(text, match, offer)
+    if reading is not None and _ends(text, match, end):
         other = _ALTERNATIVE.match(text, end)
-        second, after = _token(text, other.end(), offer) if other else (None, end)
+        second, after = _opened(text, other, offer) if other else (None, end)
         if isinstance(second, Verdict) and second != reading and _END.match(text, after):
             return ParseFault("ambiguous", "the reply states two different verdicts at one marker")
         return reading
     if "separator" in match.groupdict() and match["separator"] is None:
         return None  # the marker's word in prose
     return _bad(text[match.end() :])
+
+
+def _ends(text: str, match: re.Match[str], end: int) -> bool:
+    """Tell whether a token that ends at `end` is all that its place states."""
+    if _END.match(text, end):
+        return True
+    several_words = " " in text[match.end() : end] and not _NUMBER.match(text, match.end())
+    return several_words and not (text[end - 1].isalnum() and text[end].isalnum())
+
+
+def _opened(text: str, match: re.Match[str], offer: _Offer) -> tuple[Reading | None, int]:
+    """Return the token behind a run of opening brackets and marks, of which it may have the last ones itself."""
+    first = max(match.start("open"), match.end() - _MOST_OPEN)
+    tokens = (_token(text, start, offer) for start in range(first, match.end() + 1))
+    return next((found for found in tokens if found[0] is not None), (None, match.end()))
 
 
 def _token(text: str, start: int, offer: _Offer) -> tuple[Reading | None, int]:

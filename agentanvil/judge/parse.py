@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from agentanvil.judge.excerpt import SHOWN, excerpt
-from agentanvil.judge.fields import VERDICT_KEY, read_object, verdict_keys
+from agentanvil.judge.fields import read_object, verdict_keys
 from agentanvil.judge.labels import read_labels
 from agentanvil.judge.objects import BrokenObjectError, objects, unquoted, whole_object
 from agentanvil.judge.refusal import is_refusal
@@ -43,7 +44,7 @@ def _read_json(answer: str, contract: Contract) -> Parsed | ParseFault:
         return read_object(whole, contract)
     keys = verdict_keys(contract)
     try:
-        found = list(objects(text, (*keys, VERDICT_KEY)))
+        found = list(objects(text, (*keys, contract.verdict_key)))
     except BrokenObjectError as error:
         return _broken(text, error)
     if found:
@@ -83,7 +84,7 @@ def _agreed(readings: list[Parsed | ParseFault]) -> Parsed | ParseFault:
         return ParseFault("ambiguous", f"the reply holds {len(readings)} verdicts that differ")
     if isinstance(last, ParseFault) or all(reading == last for reading in readings):
         return last
-    return Parsed(last.verdicts, (*last.flags, REPEATED))
+    return replace(last, flags=(*last.flags, REPEATED))
 
 
 def _stated(reading: Parsed | ParseFault) -> tuple[object, ...]:

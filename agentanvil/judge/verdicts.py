@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agentanvil.plan.order import Slot
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a judge said about one dimension. `score` was on offer; None means `not applicable`, which was too."""
+    """What a judge said about one dimension. `score` was on offer; None means `not applicable`, which was too.
+
+    Pairwise, all as the judge saw it: `score` is positive where slot A is better, `evidence` is from slot A and
+    `rival_evidence` from slot B. `preference` is the probability that the judge names slot A, `label_mass` what it gave
+    to all slots on offer; None where no log-probabilities came back.
+    """
 
     score: int | None
     evidence: tuple[str, ...] = ()
     reason: str = ""
     flags: tuple[str, ...] = ()
+    rival_evidence: tuple[str, ...] = ()
+    preference: float | None = None
+    label_mass: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +44,12 @@ class Parsed:
     """A reply that could be read: for each dimension of the contract a verdict or a fault of its own.
 
     `flags` concern the reply as a whole, such as `contradiction` for an `overall` that its scores do not give.
+    `stated` is the slot that a pairwise judge named as the winner over all dimensions, None where it named none.
     """
 
     verdicts: Mapping[str, Verdict | ParseFault]
     flags: tuple[str, ...] = field(default=())
+    stated: Slot | None = None
 
     @property
     def complete(self) -> bool:

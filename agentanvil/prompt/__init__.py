@@ -1,9 +1,12 @@
 """Task → the exact words that a judge reads, and the contract its reply must meet. Pure."""
 
 from agentanvil.prompt.contract import Contract, ContractDimension, Prompt, build_contract
+from agentanvil.prompt.material import Material
 from agentanvil.prompt.render import CallTemplate, PromptRenderer
+from agentanvil.prompt.reply_form import NOT_APPLICABLE, reask
 from agentanvil.prompt.tokens import estimate_tokens
-from agentanvil.prompt.words import NOT_APPLICABLE, PROMPT_VERSION, reask
+from agentanvil.prompt.trace_text import TraceText, trace_text
+from agentanvil.prompt.words import PROMPT_VERSION
 
 __all__ = [
     "NOT_APPLICABLE",
@@ -11,9 +14,12 @@ __all__ = [
     "CallTemplate",
     "Contract",
     "ContractDimension",
+    "Material",
     "Prompt",
     "PromptRenderer",
+    "TraceText",
     "build_contract",
     "estimate_tokens",
     "reask",
+    "trace_text",
 ]

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from agentanvil.plan import CallPlan, Task
 from agentanvil.prompt.contract import Contract, Prompt, build_contract
+from agentanvil.prompt.material import MaterialReader
 from agentanvil.prompt.system import system_text
 from agentanvil.prompt.user import user_text
+from agentanvil.prompt.words import CLOSING
 from agentanvil.rubric import Rubric
 
 
@@ -32,12 +34,19 @@ class PromptRenderer:
             call.name: _template(rubric, call) for call in calls if call.judged
         }
         self._with_expected = rubric.allow_expected
+        self._closing = CLOSING[rubric.mode]
+        self._materials = MaterialReader()
 
     def render(self, task: Task) -> Prompt:
-        """Return the task's messages and contract. Raises KeyError for a call that is not judged."""
+        """Return the task's messages and contract.
+
+        Raises KeyError for a call that is not judged, ValueError for a task with an order whose row is no pair.
+        """
         template = self.templates[task.call.name]
-        user = user_text(task.row, with_expected=self._with_expected)
-        return Prompt(template.system, user, template.contract)
+        material = self._materials.read(task.row, task.order)
+        expected = task.row.expected if self._with_expected else None
+        user = user_text(task.row.request, material, self._closing, expected)
+        return Prompt(template.system, user, template.contract, material)
 
 
 def _template(rubric: Rubric, call: CallPlan) -> CallTemplate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentanvil.prompt import words
 from agentanvil.prompt.contract import Contract, chosen_dimensions
+from agentanvil.prompt.reply_form import reply_form
 from agentanvil.rubric import Dimension, Rubric
 
 
@@ -14,30 +15,19 @@ def system_text(rubric: Rubric, contract: Contract) -> str:
     """
     dimensions = chosen_dimensions(rubric, contract)
     sections = (
-        _opening(rubric),
-        _section("Rules", _rules(rubric)),
-        *(_dimension(dimension) for dimension in dimensions),
-        _procedure(rubric, dimensions),
-        _section("Reply", [words.reply_form(contract)]),
+        f"{words.ROLE[rubric.mode]}\n{words.data_rule(rubric)}",
+        _section("Rules", [f"- {rule.strip()}" for rule in (*words.rules(rubric), *rubric.rules)]),
+        *(_dimension(rubric, dimension) for dimension in dimensions),
+        *_procedure(rubric, dimensions, contract),
     )
     return "\n\n".join(sections)
-
-
-def _opening(rubric: Rubric) -> str:
-    layout = words.data_rule(needs_source=rubric.needs_source, allow_expected=rubric.allow_expected)
-    return f"{words.ROLE}\n{layout}"
 
 
 def _section(title: str, lines: list[str]) -> str:
     return "\n".join((f"# {title}", *lines))
 
 
-def _rules(rubric: Rubric) -> list[str]:
-    built_in = words.rules(rubric.evidence, rubric.scale.min)
-    return [f"- {rule.strip()}" for rule in (*built_in, *rubric.rules)]
-
-
-def _dimension(dimension: Dimension) -> str:
+def _dimension(rubric: Rubric, dimension: Dimension) -> str:
     lines = [dimension.question.strip()]
     scope = dimension.scope
     if scope:
@@ -47,20 +37,24 @@ def _dimension(dimension: Dimension) -> str:
     if scope.outside:
         matters = (words.excluded(matter.what.strip(), matter.judged_by) for matter in scope.outside)
         lines.append(f"out: {'; '.join(matters)}")
-    lines.append("Anchors")
-    lines.extend(f"{score}: {dimension.anchors[score].strip()}" for score in sorted(dimension.anchors, reverse=True))
+    if rubric.mode == "gate":
+        lines.extend(words.conditions(dimension, rubric.threshold(dimension.id), rubric.scale))
+    else:
+        anchors = dimension.anchors
+        lines.extend(("Anchors", *(f"{score}: {anchors[score].strip()}" for score in sorted(anchors, reverse=True))))
     return _section(dimension.id, lines)
 
 
-def _procedure(rubric: Rubric, dimensions: tuple[Dimension, ...]) -> str:
-    steps = words.steps(rubric.evidence, needs_source=rubric.needs_source)
+def _procedure(rubric: Rubric, dimensions: tuple[Dimension, ...], contract: Contract) -> tuple[str, ...]:
+    """Return the procedure and the reply's form; a gate, kept short, has both in one and no scope a second time."""
+    form = reply_form(contract)
+    if rubric.mode == "gate":
+        asked = [words.brief_steps(rubric)] if contract.reply.format == "json" else []
+        return (_section("Reply", [*asked, form]),)
     lines = ["For each dimension in turn:"] if len(dimensions) > 1 else []
+    steps = words.steps(rubric, contract.steps)
     lines.extend(f"{number}. {step}" for number, step in enumerate(steps, start=1))
-    excluded = [
-        words.exclusion(dimension.id, matter.what.strip(), matter.judged_by)
-        for dimension in dimensions
-        for matter in dimension.scope.outside
-    ]
-    if excluded:
-        lines.extend((words.OUT_OF_SCOPE, *excluded))
-    return _section("Procedure", lines)
+    lines.extend(words.exclusions(dimension) for dimension in dimensions if dimension.scope.outside)
+    if contract.nested and rubric.mode == "pairwise":
+        lines.append("Then winner: the better response over all dimensions.")
+    return _section("Procedure", lines), _section("Reply", [form])

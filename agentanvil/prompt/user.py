@@ -5,31 +5,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import count
 
-from agentanvil.dataset import JsonValue, Row
+from agentanvil.dataset import JsonValue
 from agentanvil.hashing import canonical_json, digest
-from agentanvil.prompt.words import CLOSING
+from agentanvil.prompt.material import Material
 
 TOKEN_LENGTH = 8
 
+_RESPONSES = {1: ("RESPONSE",), 2: ("RESPONSE A", "RESPONSE B")}
 
-def user_text(row: Row, *, with_expected: bool = False) -> str:
-    """Return request, source passages and response between markers; each value stands there once, untouched.
 
-    `with_expected` adds the row's expected answer; only a rubric that says `allow_expected` asks for it.
+def user_text(request: str, material: Material, closing: str, expected: JsonValue = None) -> str:
+    """Return request, source passages and responses between markers; each value stands there once, untouched.
+
+    `expected` is the expected answer, for a rubric that says `allow_expected`. `closing` ends the message.
     """
-    blocks = [("REQUEST", row.request)]
-    if row.source:
-        numbered = len(row.source) > 1
-        blocks.extend(
-            (f"SOURCE {number}" if numbered else "SOURCE", passage)
-            for number, passage in enumerate(row.source, start=1)
-        )
-    if with_expected and row.expected is not None:
-        blocks.append(("EXPECTED", _as_text(row.expected)))
-    blocks.append(("RESPONSE", row.response))
+    blocks = [("REQUEST", request)]
+    numbered = len(material.source) > 1
+    blocks.extend(
+        (f"SOURCE {number}" if numbered else "SOURCE", passage)
+        for number, passage in enumerate(material.source, start=1)
+    )
+    if expected is not None:
+        blocks.append(("EXPECTED", _as_text(expected)))
+    blocks.extend(zip(_RESPONSES[len(material.responses)], material.texts, strict=True))
     token = marker_token(*(text for _, text in blocks))
     framed = [f"<<{name} {token}>>\n{text}\n<<END {name} {token}>>\n" for name, text in blocks]
-    return "\n".join((*framed, CLOSING))
+    return "\n".join((*framed, closing))
 
 
 def marker_token(*texts: str) -> str:

@@ -29,6 +29,18 @@ class Scale:
         """Return (score - min) / (max - min), in 0..1 for a score on the scale."""
         return (score - self.min) / (self.max - self.min)
 
+    def offered(self, mode: Mode) -> Scale:
+        """Return the verdicts on offer in a mode, as numbers.
+
+        `absolute`: the scale itself. `gate`: 1 for pass, 0 for fail. `pairwise`: how many steps of the scale
+        response_a is better than response_b, negative where it is worse, 0 for a tie.
+        """
+        if mode == "gate":
+            return Scale(0, 1)
+        if mode == "pairwise":
+            return Scale(self.min - self.max, self.max - self.min)
+        return self
+
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
@@ -97,14 +109,15 @@ class ReplyFormat:
 
     `label`: a token from the closed list right after `marker` (at a word boundary), or the whole reply where
     there is no marker. `brackets`: a token between [[ and ]]. `labels` maps each accepted token (aliases
-    included) to its score; empty means the scale's own numbers. With `select: only`, two different matches
-    are ambiguous; `last` takes the last.
+    included) to its score, in pairwise a signed one (positive: slot A is better); empty means the numbers on
+    offer. With `select: only`, two different matches are ambiguous; `first` and `last` take one of them, and
+    without a marker any line may begin with it.
     """
 
     format: Literal["json", "label", "brackets"] = "json"
     marker: str = ""
     labels: Mapping[str, int] = field(default_factory=dict)
-    select: Literal["only", "last"] = "only"
+    select: Literal["only", "first", "last"] = "only"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +149,8 @@ class Rubric:
 
     @property
     def offered(self) -> Scale:
-        """The verdicts on offer in this mode, as numbers.
-
-        `absolute`: the scale itself. `gate`: 1 for pass, 0 for fail. `pairwise`: how many steps of the scale
-        response_a is better than response_b, negative where it is worse, 0 for a tie.
-        """
-        if self.mode == "gate":
-            return Scale(0, 1)
-        if self.mode == "pairwise":
-            steps = self.scale.max - self.scale.min
-            return Scale(-steps, steps)
-        return self.scale
+        """The verdicts on offer in this mode, as numbers."""
+        return self.scale.offered(self.mode)
 
     def threshold(self, dimension: str) -> float:
         """Return what a dimension must reach to pass: its own gate, and the overall's where that is the minimum.

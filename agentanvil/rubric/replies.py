@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from agentanvil.rubric.model import Scale
 from agentanvil.rubric.problems import Problem
 from agentanvil.rubric.wire import DimensionWire, ReplyWire, RubricWire
 from agentanvil.rubric.yaml_text import YamlPath
@@ -33,10 +34,10 @@ def reply_problems(wire: RubricWire) -> Iterator[Problem]:
 
 
 def read_labels(wire: RubricWire) -> dict[str, int]:
-    """Return token → score for labels without problems; empty where the scale's own numbers are the tokens.
+    """Return token → score for labels without problems; empty where the numbers on offer are the tokens.
 
-    A list runs down the scale like anchors: its first label scores the maximum. Tokens that are the scale's
-    own numbers mean themselves.
+    A list runs down what the mode offers, like anchors: its first label scores the maximum. Tokens that are the
+    offered numbers mean themselves. In pairwise a positive score says that the response shown first is better.
     """
     labels = None if wire.reply is None else wire.reply.labels
     if labels is None:
@@ -46,7 +47,7 @@ def read_labels(wire: RubricWire) -> dict[str, int]:
     tokens = [str(token) for token in labels] if isinstance(labels, list) else []
     if _are_scores(tokens, wire):
         return {token: int(token) for token in tokens}
-    return dict(zip(tokens, range(wire.scale.max, wire.scale.min - 1, -1), strict=True))
+    return dict(zip(tokens, reversed(_offered(wire).values), strict=True))
 
 
 def _label_problems(reply: ReplyWire, wire: RubricWire) -> Iterator[Problem]:
@@ -86,20 +87,26 @@ def _spelt(token: object) -> str:
 
 
 def _score_problems(labels: dict[object, object], wire: RubricWire) -> Iterator[Problem]:
+    offered = _offered(wire)
+    mode = "" if wire.mode == "absolute" else f" of mode {wire.mode},"
     for token, score in labels.items():
         path = (*_LABELS, token if isinstance(token, str | int) else str(token))
         if isinstance(score, bool) or not isinstance(score, int):
             yield Problem(path, "a label's score must be a whole number on the scale", _EXPLICIT)
-        elif not wire.scale.min <= score <= wire.scale.max:
-            yield Problem(path, f"the score {score} is not on the scale {wire.scale.min} to {wire.scale.max}")
+        elif not offered.min <= score <= offered.max:
+            yield Problem(path, f"the score {score} is not on the scale{mode} {offered.min} to {offered.max}")
 
 
 def _list_problems(tokens: list[str], wire: RubricWire) -> Iterator[Problem]:
-    size = wire.scale.max - wire.scale.min + 1
+    size = len(_offered(wire).values)
     if not _are_scores(tokens, wire) and len(tokens) != size:
         yield Problem(_LABELS, f"{len(tokens)} labels do not fit a scale of {size} scores", _EXPLICIT)
 
 
 def _are_scores(tokens: list[str], wire: RubricWire) -> bool:
-    offered = {str(score) for score in range(wire.scale.min, wire.scale.max + 1)}
+    offered = {str(score) for score in _offered(wire).values}
     return all(token in offered for token in tokens)
+
+
+def _offered(wire: RubricWire) -> Scale:
+    return Scale(wire.scale.min, wire.scale.max).offered(wire.mode)

@@ -112,7 +112,7 @@ class ReplyWire(Wire):
     format: Literal["json", "label", "brackets"]
     marker: Text | None = None
     labels: object = None
-    select: Literal["only", "last"] = "only"
+    select: Literal["only", "first", "last"] = "only"
 
 
 class RubricWire(Wire):

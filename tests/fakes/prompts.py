@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from agentanvil.dataset import Row
-from agentanvil.plan import Plan, Task, plan_calls
+from agentanvil.dataset import Contender, Row
+from agentanvil.plan import Order, Plan, Task, plan_calls
 from agentanvil.prompt import Contract, Prompt, PromptRenderer, build_contract
 from agentanvil.rubric import EvidenceMode, ReplyFormat, Rubric, Scale
 from tests.fakes.records import row as make_row
@@ -41,11 +41,21 @@ def labels(marker: str, choices: Mapping[str, int] | None = None, **changes: obj
     return ReplyFormat(**{"format": "label", "marker": marker, "labels": choices or {}, **changes})  # type: ignore[arg-type]
 
 
+def pair(**changes: object) -> Row:
+    """A row with two responses; `rival` and `response` may be given."""
+    return make_row(**{"rival": Contender("Lyon is the capital of France."), **changes})
+
+
 def tasks_of(rubric: Rubric, row: Row | None = None, repeats: int = 1) -> list[Task]:
-    plan = Plan(plan_calls(rubric), repeats, "scripted:test")
-    return [task for task in plan.tasks([row or make_row()]) if task.call.judged]
+    """The judged tasks of one row; in pairwise both orders of each, `ab` first."""
+    paired = rubric.mode == "pairwise"
+    plan = Plan(plan_calls(rubric), repeats, "scripted:test", "both" if paired else None)
+    return [task for task in plan.tasks([row or (pair() if paired else make_row())]) if task.call.judged]
 
 
-def prompted(rubric: Rubric, row: Row | None = None, repeat: int = 0) -> tuple[Task, Prompt]:
-    task = next(task for task in tasks_of(rubric, row, repeat + 1) if task.repeat == repeat)
+def prompted(
+    rubric: Rubric, row: Row | None = None, repeat: int = 0, order: Order | None = None
+) -> tuple[Task, Prompt]:
+    tasks = (task for task in tasks_of(rubric, row, repeat + 1) if order is None or task.order == order)
+    task = next(task for task in tasks if task.repeat == repeat)
     return task, PromptRenderer(rubric, plan_calls(rubric)).render(task)

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentanvil.judge import JudgedText
-from agentanvil.judge.evidence import fold, is_blank
-from tests.fakes.records import row
+from agentanvil.judge.evidence import JudgedText, fold, is_blank
 
 RESPONSE = (
     "The sky “looks” blue – mostly.\n\nIt's due to\u00a0Rayleigh scattering…\n"
@@ -48,7 +46,7 @@ RESPONSE = (
     ],
 )
 def test_found(quote: str) -> None:
-    assert JudgedText(row(response=RESPONSE)).holds(quote)
+    assert JudgedText((RESPONSE,)).holds(quote)
 
 
 @pytest.mark.parametrize(
@@ -65,11 +63,11 @@ def test_found(quote: str) -> None:
     ],
 )
 def test_not_found(quote: str) -> None:
-    assert not JudgedText(row(request="What is asked", response=RESPONSE)).holds(quote)
+    assert not JudgedText((RESPONSE,)).holds(quote)
 
 
 def test_a_passage_of_the_source_counts_and_parts_must_share_one_text() -> None:
-    text = JudgedText(row(response="It opened in 1889.", source=("Opened 1889.", "Painted brown.")))
+    text = JudgedText(("It opened in 1889.", "Opened 1889.", "Painted brown."))
     assert text.holds("painted BROWN")
     assert text.holds_all(["opened in 1889", "Opened 1889"])
     assert not text.holds("Opened 1889 … Painted brown")
@@ -77,8 +75,8 @@ def test_a_passage_of_the_source_counts_and_parts_must_share_one_text() -> None:
 
 
 def test_a_part_is_not_found_twice_in_one_place() -> None:
-    assert not JudgedText(row(response="only once")).holds("once … once")
-    assert JudgedText(row(response="once and once")).holds("once … once")
+    assert not JudgedText(("only once",)).holds("once … once")
+    assert JudgedText(("once and once",)).holds("once … once")
 
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=60)
@@ -88,7 +86,7 @@ TEXT = st.text(st.characters(exclude_categories=("Cs",)), min_size=1, max_size=6
 def test_any_piece_of_the_response_is_found(response: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(response) - 1))
     piece = response[start : data.draw(st.integers(start + 1, len(response)))]
-    assert JudgedText(row(response=response)).holds(piece)
+    assert JudgedText((response,)).holds(piece)
 
 
 @given(st.text(st.characters(max_codepoint=127), max_size=60))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from jsonschema_rs import Draft202012Validator
 
+from agentanvil.errors import RubricError
 from agentanvil.plan import plan_calls
 from agentanvil.prompt import PromptRenderer
 from agentanvil.rubric import ReplyFormat
@@ -27,8 +28,9 @@ def nodes(schema: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 @pytest.mark.parametrize("evidence", ["quoted", "pinpoint", "none"])
 @pytest.mark.parametrize("names", [("one",), ("one", "two", "three")])
 @pytest.mark.parametrize("allow_na", [True, False])
-def test_the_schema_is_legal_in_strict_mode(evidence: Any, names: tuple[str, ...], allow_na: bool) -> None:
-    schema: Any = contract_of(scale_rubric(1, 5, *names, evidence=evidence, allow_na=allow_na)).schema
+@pytest.mark.parametrize("mode", ["absolute", "gate", "pairwise"])
+def test_the_schema_is_legal_in_strict_mode(evidence: Any, names: tuple[str, ...], allow_na: bool, mode: str) -> None:
+    schema: Any = contract_of(scale_rubric(1, 5, *names, evidence=evidence, allow_na=allow_na, mode=mode)).schema
     Draft202012Validator(schema)
     assert schema["type"] == "object"
     for node in nodes(schema):
@@ -67,7 +69,43 @@ def test_a_marked_reply_has_no_place_for_evidence(reply: ReplyFormat) -> None:
     assert contract_of(scale_rubric(1, 5, evidence="quoted", reply=reply)).evidence == "none"
 
 
-def test_the_contract_knows_gate_and_lowest_score() -> None:
+def test_the_contract_knows_the_gate_of_an_absolute_grade() -> None:
     contract = contract_of(scale_rubric(2, 5, gate={"quality": 4.0, "overall": 3.0}))
     assert contract.dimensions[0].threshold == 4.0
-    assert contract.dimensions[0].lowest == 2
+    assert contract.unsupported == 2
+
+
+def test_a_gate_asks_evidence_then_reason_then_a_boolean() -> None:
+    contract = contract_of(scale_rubric(1, 5, "one", "two", evidence="quoted", mode="gate", gate={"overall": 4.0}))
+    properties: Any = contract.schema["properties"]
+    assert list(properties) == ["one", "two"]
+    assert list(properties["one"]["properties"]) == ["evidence", "reason", "pass"]
+    assert properties["one"]["properties"]["pass"] == {"type": "boolean"}
+    assert [(d.scores, d.threshold) for d in contract.dimensions] == [((0, 1), 4.0), ((0, 1), 4.0)]
+    assert contract.unsupported == 0
+
+
+def test_a_comparison_asks_both_sides_evidence_first_and_the_winner_last() -> None:
+    contract = contract_of(scale_rubric(1, 5, "one", "two", evidence="quoted", mode="pairwise"))
+    properties: Any = contract.schema["properties"]
+    assert list(properties) == ["one", "two", "winner"]
+    asked = properties["one"]["properties"]
+    assert list(asked) == ["evidence_a", "evidence_b", "reason", "better", "margin"]
+    assert asked["better"] == {"type": "string", "enum": ["A", "B", "tie"]} == properties["winner"]
+    assert asked["margin"] == {"type": "integer", "enum": [1, 2, 3, 4]}
+    assert (contract.dimensions[0].scores, contract.unsupported) == (tuple(range(-4, 5)), 0)
+
+
+def test_a_comparison_without_evidence_is_not_argued_for() -> None:
+    contract = contract_of(scale_rubric(0, 1, mode="pairwise", allow_na=True))
+    assert contract.schema["properties"] == {"better": {"type": ["string", "null"], "enum": ["A", "B", "tie", None]}}
+    wider: Any = contract_of(scale_rubric(0, 2, mode="pairwise")).schema["properties"]
+    assert list(wider) == ["better", "margin"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "choices"), [("pairwise", {"A": 5, "B": -4}), ("gate", {"yes": 5}), ("absolute", {"bad": -1})]
+)
+def test_labels_of_another_mode_are_refused(mode: str, choices: dict[str, int]) -> None:
+    with pytest.raises(RubricError, match=f"mode {mode} offers"):
+        contract_of(scale_rubric(1, 5, mode=mode, reply=labels("Verdict", choices)))

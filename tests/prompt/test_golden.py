@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentanvil.dataset import Row
+from agentanvil.dataset import Contender, Row, ToolStep, Trace, TurnStep
 from agentanvil.prompt import PROMPT_VERSION, Prompt
 from agentanvil.rubric import Dimension, Exclusion, ReplyFormat, Rubric, Scale, Scope
 from tests.fakes.prompts import prompted
@@ -36,6 +36,23 @@ ROW = Row(0, 1, "r1", "How long do eggs boil,\nand why?", "Seven minutes.", expe
 SOURCED = Row(0, 1, "r2", "When was it built?", "In 1889.", source=("Built in 1889.", "Painted brown."))
 
 
+PAIR = Row(0, 1, "r3", "Name a prime.", "Two is one.", rival=Contender("It is 9."), source=("2, 3, 5 are primes.",))
+RUN = Trace(
+    request="Book the 9:10 train to Rome.",
+    plan="Look it up, then book it.",
+    steps=(
+        TurnStep("thought", "The timetable first."),
+        ToolStep("timetable", "c1", {"to": "Rome", "at": [9, 10]}, {"train": "R 7"}, error=False),
+        ToolStep("book", "c2", args_raw='{"train": ', result="no such train", error=True, agent="booker"),
+        TurnStep("user", "Any news?"),
+        ToolStep("book", "c3", {"train": "R 7"}, missing_result=True),
+    ),
+    final_answer="Booked.",
+    error="time limit",
+)
+RUN_ROW = Row(0, 1, "r4", "Book the 9:10 train to Rome.", "Booked.", trace=RUN)
+
+
 def rubric(*dimensions: Dimension, **changes: object) -> Rubric:
     return make_rubric(**{"dimensions": dimensions, "rules": ("A short answer may be best.",), **changes})  # type: ignore[arg-type]
 
@@ -52,6 +69,28 @@ CASES: dict[str, tuple[Rubric, Row]] = {
         ROW,
     ),
     "brackets": (rubric(CAUTION, scale=Scale(1, 3), reply=ReplyFormat("brackets", "Rating:")), ROW),
+    "trace": (rubric(COVERAGE, evidence="pinpoint"), RUN_ROW),
+    "gate_joint": (rubric(SUPPORT, COVERAGE, mode="gate", gate={"support": 3.0}), ROW),
+    "gate_grounded": (
+        rubric(COVERAGE, CAUTION, mode="gate", gate={"coverage": 1.0}, needs_source=True, evidence="pinpoint"),
+        SOURCED,
+    ),
+    "gate_label": (
+        rubric(COVERAGE, mode="gate", reply=ReplyFormat("label", "", {"yes": 1, "no": 0}), evidence="none"),
+        ROW,
+    ),
+    "pairwise_joint": (rubric(SUPPORT, COVERAGE, mode="pairwise", needs_source=True), PAIR),
+    "pairwise_not_applicable": (rubric(CAUTION, mode="pairwise", scale=Scale(1, 3), evidence="pinpoint"), PAIR),
+    "pairwise_without_evidence": (rubric(CAUTION, mode="pairwise", scale=Scale(0, 1), evidence="none"), PAIR),
+    "pairwise_label": (
+        rubric(
+            COVERAGE,
+            mode="pairwise",
+            evidence="none",
+            reply=ReplyFormat("label", "", {"Output (a)": 1, "Output (b)": -1}),
+        ),
+        PAIR,
+    ),
 }
 
 

@@ -53,17 +53,17 @@ def test_scope_stands_after_the_question_and_before_the_anchors_highest_first() 
     )
 
 
-def test_each_exclusion_is_repeated_in_the_procedure_with_its_owner() -> None:
+def test_a_scope_is_repeated_in_the_procedure_as_one_line_that_names_the_owners() -> None:
     procedure = prompted(two())[1].system.split("# Procedure")[1]
-    assert "- first: FIRST-OUT; second judges that\n" in procedure
-    assert "- first: NOBODYS-OUT\n" in procedure
+    assert "\nOut of scope for first: FIRST-OUT (second judges that); NOBODYS-OUT\n" in procedure
+    assert procedure.count("FIRST-OUT") == 1
+    assert "Out of scope for second" not in procedure
     assert procedure.index("evidence:") < procedure.index("reason:") < procedure.index("score:")
 
 
 def test_a_dimension_without_scope_has_no_scope_block() -> None:
     system = prompted(two(dimensions=(SECOND,)))[1].system
-    assert "Scope" not in system
-    assert "Leave out" not in system
+    assert "cope" not in system
 
 
 def test_a_split_call_knows_its_siblings_through_its_scope_alone() -> None:

@@ -10,12 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.dataset import Row
-from agentanvil.prompt.user import TOKEN_LENGTH, candidate_tokens, first_absent, marker_token, user_text
+from agentanvil.plan import UNORDERED, Order
+from agentanvil.prompt.material import MaterialReader
+from agentanvil.prompt.user import TOKEN_LENGTH, candidate_tokens, first_absent, marker_token
+from agentanvil.prompt.user import user_text as write_user_text
 from tests.fakes.records import row
 
 MARKER = re.compile(r"<<(END )?([A-Z]+(?: \d+)?) ([0-9a-f]{8})>>")
 TEXT = st.text(alphabet=st.characters(exclude_categories=("Cs",)))
 SOURCES = st.lists(TEXT.filter(bool), max_size=3)
+
+
+def user_text(item: Row, order: Order = UNORDERED, *, with_expected: bool = False) -> str:
+    expected = item.expected if with_expected else None
+    return write_user_text(item.request, MaterialReader().read(item, order), "Grade the response.", expected)
 
 
 def genuine(message: str) -> list[tuple[str, str, int, int]]:

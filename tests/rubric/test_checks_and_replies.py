@@ -234,6 +234,14 @@ BINARY = "version: 1\nid: small\nscale: {min: 0, max: 1}\n"
         pytest.param("[0, 1]", BINARY, {"0": 0, "1": 1}, id="in any order"),
         pytest.param("{A: 1, a: 1, B: 0}", BINARY, {"A": 1, "a": 1, "B": 0}, id="two spellings of one score"),
         pytest.param("{ja: 1, 2: 0}", BINARY, {"ja": 1, "2": 0}, id="a number as a token"),
+        pytest.param("[A, tie, B]", f"{BINARY}mode: pairwise\n", {"A": 1, "tie": 0, "B": -1}, id="a pairwise list"),
+        pytest.param("{A: 1, B: -1}", f"{BINARY}mode: pairwise\n", {"A": 1, "B": -1}, id="a pairwise mapping"),
+        pytest.param(
+            "[yes, no]",
+            "version: 1\nid: small\nscale: {min: 1, max: 5}\nmode: gate\n",
+            {"yes": 1, "no": 0},
+            id="a gate",
+        ),
     ],
 )
 def test_labels_stay_text_and_have_scores(labels: str, head: str, meant: dict[str, int]) -> None:
@@ -278,7 +286,7 @@ def test_yaml_booleans_as_keys_of_labels_are_refused_with_advice() -> None:
         ("{format: json, marker: x}", "has no marker"),
         ("{format: json, labels: [a]}", "has no labels"),
         ("{format: xml}", "not known"),
-        ("{format: label, marker: x, select: first}", "not known"),
+        ("{format: label, marker: x, select: middle}", "not known"),
         ("label", "must be a mapping"),
     ],
 )
