@@ -15,6 +15,7 @@ from agentanvil.client.chat_reply import read_choice, read_usage
 from agentanvil.client.classify import call_error
 from agentanvil.client.envelope import read_body
 from agentanvil.client.fault import fault_of, reported_error
+from agentanvil.client.refusals import LOGPROBS
 from agentanvil.errors import EndpointError, MalformedBodyError
 from agentanvil.hashing import well_formed
 
@@ -52,6 +53,9 @@ class ChatCompletions:
             body["seed"] = sampling.seed
         if sampling.max_tokens is not None and shape.cap_field not in shape.dropped:
             body[shape.cap_field] = sampling.max_tokens
+        if request.logprobs is not None and LOGPROBS not in shape.dropped:
+            body[LOGPROBS] = True
+            body["top_logprobs"] = request.logprobs
         if request.schema is not None:
             body.update(_structure(request.schema, shape))
         try:
@@ -81,6 +85,7 @@ class ChatCompletions:
             model=model if isinstance(model, str) else None,
             request_id=_request_id(reply.headers, body),
             rung=shape.rung,
+            tokens=choice.tokens,
         )
 
     def _refused(self, reply: WireReply) -> Exception:

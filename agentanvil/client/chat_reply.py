@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import orjson
 
 from agentanvil.client.adapter import Rung, WireReply
-from agentanvil.client.base import StopReason, Usage
+from agentanvil.client.base import StopReason, TokenLogprob, Usage
 from agentanvil.client.classify import call_error
 from agentanvil.client.envelope import Written, read_as_written, write_as_written
 from agentanvil.client.fault import fault_of
+from agentanvil.client.token_logprobs import read_tokens
 from agentanvil.errors import MalformedBodyError, ServerFaultError
 
 _STOPS: Mapping[str, StopReason] = {
@@ -42,6 +43,7 @@ class Choice:
     stop: StopReason
     refusal: str | None = None
     reasoning: bool = False
+    tokens: tuple[TokenLogprob, ...] = ()
 
 
 def read_choice(body: Mapping[str, object], reply: WireReply, rung: Rung) -> Choice:
@@ -62,7 +64,8 @@ def read_choice(body: Mapping[str, object], reply: WireReply, rung: Rung) -> Cho
         text = _calls(message, reply) or text
     refusal = message.get("refusal")
     refusal = refusal if isinstance(refusal, str) and refusal else refused
-    return Choice(text, "refusal" if refusal else _stop(finish), refusal, thought or _thinks(message))
+    stop = "refusal" if refusal else _stop(finish)
+    return Choice(text, stop, refusal, thought or _thinks(message), read_tokens(first.get("logprobs"), text))
 
 
 def read_usage(value: object) -> Usage:

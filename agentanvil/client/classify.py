@@ -6,7 +6,7 @@ import re
 
 from agentanvil.client.fault import Fault
 from agentanvil.client.headers import parse_rate_headers, parse_retry_after
-from agentanvil.client.refusals import refused_parameter
+from agentanvil.client.refusals import LOGPROBS, refused_parameter
 from agentanvil.errors import (
     CallError,
     EndpointError,
@@ -136,10 +136,9 @@ def call_error(fault: Fault, now: float) -> CallError:
     if about_content is not None:
         return about_content
     told = _effective_status(fault)
-    if told in {400, 404, 422, 500, 501}:
-        parameter = refused_parameter(fault.message, fault.param, certain_only=told in {404, 500, 501})
-        if parameter is not None:
-            return ParameterRefusedError(fault.said, parameter=parameter, status=status)
+    parameter = _refused(fault, told)
+    if parameter is not None:
+        return ParameterRefusedError(fault.said, parameter=parameter, status=status)
     if told in {408, 409, 425, 429} or (told >= 500 and told not in {501, 505}):
         error = _transient(fault, told, now)
         return error if asked != "false" else RejectedError(fault.said, code=error.code, status=status)
@@ -160,6 +159,15 @@ def _about_content(fault: Fault) -> CallError | None:
     if fault.names & _MISGENERATED:
         return MalformedBodyError(fault.said, status=status)
     return None
+
+
+def _refused(fault: Fault, told: int) -> str | None:
+    """Return the parameter that is refused. A 403 is about the key, but where it forbids log-probabilities."""
+    if told == 403:
+        return LOGPROBS if refused_parameter(fault.message, fault.param) == LOGPROBS else None
+    if told not in {400, 404, 422, 500, 501}:
+        return None
+    return refused_parameter(fault.message, fault.param, certain_only=told not in {400, 422})
 
 
 def _transient(fault: Fault, status: int, now: float) -> RateLimitedError | ServerFaultError:

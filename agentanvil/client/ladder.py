@@ -8,7 +8,7 @@ from typing import Protocol
 
 from agentanvil.client.adapter import RUNGS, Shape
 from agentanvil.client.base import ChatRequest
-from agentanvil.client.refusals import CAPS, STRUCTURE, blames_the_value
+from agentanvil.client.refusals import CAPS, LOGPROBS, STRUCTURE, blames_the_value
 from agentanvil.errors import AnvilError, ConfigError, EndpointError, ParameterRefusedError
 
 
@@ -77,7 +77,12 @@ class Ladder:
             step = RUNGS.index(shape.rung) + 1
             return None if request.schema is None or step == len(RUNGS) else replace(shape, rung=RUNGS[step])
         sampling = request.sampling
-        sent = {"temperature": sampling.temperature, "seed": sampling.seed, "max_tokens": sampling.max_tokens}
+        sent = {
+            "temperature": sampling.temperature,
+            "seed": sampling.seed,
+            "max_tokens": sampling.max_tokens,
+            LOGPROBS: request.logprobs,
+        }
         field = shape.cap_field if parameter == "max_tokens" else parameter
         if sent.get(parameter) is None or field in shape.dropped:
             return None

@@ -135,9 +135,11 @@ class ProviderClient:
         reply = self._adapter.read(answer, shape)
         rates = parse_rate_headers(answer.headers, self._clock())
         clean = self._clean_reply
+        text = clean(reply.text)
         return replace(
             reply,
-            text=clean(reply.text),
+            text=text,
+            tokens=reply.tokens if text == reply.text else (),  # they spell what was there before
             refusal=None if reply.refusal is None else clean(reply.refusal),
             model=None if reply.model is None else clean(reply.model),
             request_id=None if reply.request_id is None else clean(reply.request_id),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 STRUCTURE = frozenset({"response_format", "tools"})
+LOGPROBS = "logprobs"
 CAPS = frozenset({"max_tokens", "max_completion_tokens"})
 _CONTENT = frozenset({"messages", "input", "prompt", "contents", "content"})
 _PARTS = {
@@ -15,12 +16,14 @@ _PARTS = {
     "structured_outputs": "response_format",
     "guided_json": "response_format",
     "grammar": "response_format",
+    "top_logprobs": LOGPROBS,
 }
 _ROOT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LOCATION = re.compile(r"""loc['"]?\s*[:=]\s*[(\[]\s*['"]body['"]\s*,\s*['"](\w+)""")
 _NAME = re.compile(
     r"\b(?P<max_completion_tokens>max_completion_tokens)\b|\b(?P<max_tokens>max_tokens)\b"
     r"|\b(?P<temperature>temperature)\b|\b(?P<seed>seed)\b"
+    r"|\b(?P<logprobs>(?:top_)?logprobs?|log[ -]?prob(?:abilitie)?s)\b"
     r"|\b(?P<tools>tools|tool[ _](?:use|choice|call(?:s|ing)?)|function[ _]call(?:s|ing)?)\b"
     r"|\b(?P<response_format>response[ _]formats?|json[ _](?:schema|mode|object)|structured[ _]outputs?|grammar)\b",
     re.IGNORECASE,
@@ -29,7 +32,7 @@ _REFUSAL = re.compile(
     r"not (?:\w+ )?(?:support|permit|allow|available|enabled|accept|valid|compatible|implemented)|unsupported"
     r"|unavailable|unrecogni[sz]ed|unknown|unexpected|extra (?:inputs|fields)|extra_forbidden|invalid|deprecated"
     r"|no longer|only the default|must be|cannot be|can't be|requires|incompatible|too (?:deep|complex|large)"
-    r"|failed to (?:parse|convert|compile)|conversion failed",
+    r"|failed to (?:parse|convert|compile)|conversion failed|greater than max allowed",
     re.IGNORECASE,
 )
 _CERTAIN = re.compile(

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from agentanvil.client import ChatClient, ChatReply, ChatRequest, Usage
-from agentanvil.client.chat_completions import ChatCompletions
 from agentanvil.client.headers import RateHeaders
 from agentanvil.client.prices import Price
-from agentanvil.client.probe import LogprobsProbe
+from agentanvil.client.refusals import LOGPROBS
 from agentanvil.client.spec import JudgeSpec
+from agentanvil.client.token_logprobs import ALTERNATIVES
 from agentanvil.dataset import Row
 from agentanvil.errors import AnvilError, CallError, EndpointError, JudgeSetupError, TransientError, UsageError
 from agentanvil.judge import Parsed, ParseFault, build_request, read_reply
@@ -108,12 +108,10 @@ def as_dict(report: JudgeReport) -> dict[str, Any]:
 
 
 async def _inspected(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, listener: Listener) -> JudgeReport:
-    # a recording is never spoken to, whatever the adapter
-    probe = LogprobsProbe(ChatCompletions() if spec.provider == "recorded" else wire_of(spec)[0])
-    async with open_stack(spec, settings, around, listener, probe) as stack:
+    async with open_stack(spec, settings, around, listener) as stack:
         if isinstance(stack, ReplayStack):
             return _recording(spec, len(stack.client))
-        return await _asked(spec, settings, stack, probe)
+        return await _asked(spec, settings, stack)
 
 
 def _recording(spec: JudgeSpec, replies: int) -> JudgeReport:
@@ -121,17 +119,17 @@ def _recording(spec: JudgeSpec, replies: int) -> JudgeReport:
     return JudgeReport(str(spec), problem=problem, replies=replies)
 
 
-async def _asked(spec: JudgeSpec, settings: JudgeSettings, stack: JudgeStack, probe: LogprobsProbe) -> JudgeReport:
+async def _asked(spec: JudgeSpec, settings: JudgeSettings, stack: JudgeStack) -> JudgeReport:
     request, contract = _tiny_request(settings)
     replies = await _verdicts(stack.client, request)
     facts = stack.facts()
-    logprobs, note = await _logprobs(stack.client, request, probe)
+    logprobs, note = await _logprobs(stack.client, request)
     read = [read_reply(reply, contract, request.sampling.max_tokens) for reply in replies]
     faults = [fault for one in read for fault in _faults(one)]
     last = replies[-1]
     return JudgeReport(
         judge=str(spec),
-        url=None if spec.base_url is None else spec.base_url + probe.path,
+        url=None if spec.base_url is None else spec.base_url + wire_of(spec)[0].path,
         problem=f"no reply held a verdict: {faults[0].message}" if len(faults) == len(read) else None,
         latencies_s=tuple(reply.latency_s for reply in replies),
         facts=replace(facts, totals=stack.facts().totals),
@@ -170,17 +168,18 @@ async def _verdicts(client: ChatClient, request: ChatRequest) -> list[ChatReply]
         return [first]
 
 
-async def _logprobs(client: ChatClient, request: ChatRequest, probe: LogprobsProbe) -> tuple[Logprobs, str | None]:
-    probe.asking = True
+async def _logprobs(client: ChatClient, request: ChatRequest) -> tuple[Logprobs, str | None]:
+    # As if on purpose, so that a refusal is told instead of obeyed.
+    sampling = replace(request.sampling, explicit=request.sampling.explicit | {LOGPROBS})
     try:
-        await client.complete(request)
+        reply = await client.complete(replace(request, logprobs=ALTERNATIVES, sampling=sampling))
     except TransientError as error:
         return "unknown", error.message
     except AnvilError as error:
         return "refused", error.message
-    if not probe.tokens:
+    if not reply.tokens:
         return "none_came", None
-    return "yes", f"{probe.alternatives} alternatives a token"
+    return "yes", f"{max(len(token.top) for token in reply.tokens)} alternatives a token"
 
 
 def _faults(read: Parsed | ParseFault) -> list[ParseFault]:

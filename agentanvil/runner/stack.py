@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -128,12 +128,8 @@ async def open_stack(
     settings: JudgeSettings,
     around: Surroundings,
     listener: Listener,
-    adapter: Adapter | None = None,
 ) -> AsyncIterator[JudgeStack]:
-    """Open the judge that `spec` names. Raises JudgeSetupError or ConfigError; nothing was sent then.
-
-    `adapter` stands in for the judge's own, around which it is built, to ask for more than a run does.
-    """
+    """Open the judge that `spec` names. Raises JudgeSetupError or ConfigError; nothing was sent then."""
     if spec.provider == "recorded":
         replay = RecordedClient(Path(spec.model), task_id)
         try:
@@ -146,7 +142,7 @@ async def open_stack(
     if spec.base_url is not None:
         await reach(spec.base_url, proxy=way.proxy)
     store = open_store(settings, around.environ, listener)
-    stack = _live(spec, settings, replace(way, adapter=adapter or way.adapter), budget, store)
+    stack = _live(spec, settings, way, budget, store)
     try:
         yield stack
     finally:

@@ -285,6 +285,21 @@ def test_a_blocked_prompt_is_the_rows_own_matter(status: int, body: object) -> N
             "temperature",
             id="openrouter-raw",
         ),
+        pytest.param(
+            403, openai("You are not allowed to request logprobs from this model"), "logprobs", id="openai-403"
+        ),
+        pytest.param(400, openai("Unsupported parameter", param="top_logprobs"), "logprobs", id="top-logprobs-by-name"),
+        pytest.param(400, openai("'top_logprobs' must be at most 5"), "logprobs", id="too-many"),
+        pytest.param(400, openai("This model does not support log probabilities"), "logprobs", id="in-words"),
+        pytest.param(
+            400,
+            {"object": "error", "message": "Requested sample logprobs of 5, which is greater than max allowed: 0"},
+            "logprobs",
+            id="vllm-max-logprobs",
+        ),
+        pytest.param(
+            422, {"detail": [{"loc": ["body", "logprobs"], "type": "extra_forbidden"}]}, "logprobs", id="extra-logprobs"
+        ),
     ],
 )
 def test_a_refused_parameter_is_named(status: int, body: object, parameter: str) -> None:

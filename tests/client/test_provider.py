@@ -24,7 +24,8 @@ from agentanvil.errors import (
     RejectedError,
     ServerFaultError,
 )
-from tests.fakes.server import Answer, FakeServer, Recorded, chat, error, tool_call
+from tests.fakes.server import Answer, FakeServer, Recorded, answer_json, chat, chat_body, error, tool_call
+from tests.fakes.tokens import spelling
 
 SCHEMA = ReplySchema("verdict", {"type": "object", "properties": {"score": {"type": "integer"}}})
 FIRST = Shape()
@@ -361,3 +362,46 @@ def test_an_error_counts_the_requests_it_cost() -> None:
         ask(server)
     assert caught.value.attempts == 2
     assert isinstance(caught.value, AnvilError)
+
+
+ASKING = replace(REQUEST, logprobs=5)
+
+
+@pytest.mark.parametrize("name", ["logprobs", "top_logprobs"])
+@pytest.mark.parametrize("by_name", [True, False])
+def test_refused_log_probabilities_are_dropped_like_any_default(name: str, by_name: bool) -> None:
+    async def twice(client: ProviderClient) -> tuple[ChatReply, ChatReply, tuple[str, ...]]:
+        return await client.complete(ASKING), await client.complete(ASKING), client.dropped
+
+    store = Memory()
+    with FakeServer(refuses(name, by_name=by_name)) as server:
+        first, second, dropped = with_client(server, twice, store=store)
+        url = server.url
+    assert dropped == ("logprobs",)
+    assert (first.text, first.tokens, first.attempts, second.attempts) == ('{"score":4}', (), 2, 1)
+    assert store.shapes[url, "m"].dropped == {"logprobs"}
+
+
+def test_log_probabilities_that_the_user_wants_are_no_default() -> None:
+    wanted = replace(ASKING, sampling=replace(REQUEST.sampling, explicit=frozenset({"logprobs"})))
+    with FakeServer(refuses("logprobs")) as server, pytest.raises(ConfigError, match="refuses logprobs"):
+        ask(server, wanted)
+
+
+def test_log_probabilities_are_part_of_the_calls_identity_only_where_they_are_asked_for() -> None:
+    async def both(client: ProviderClient) -> tuple[bytes, bytes]:
+        return client.fingerprint(REQUEST), client.fingerprint(ASKING)
+
+    with FakeServer(chat("{}")) as server:
+        plain, asking = with_client(server, both)
+    assert b"logprobs" not in plain
+    assert plain != asking
+
+
+@pytest.mark.parametrize(("text", "kept"), [('{"score":4}', True), ("CANARY-1", False)])
+def test_tokens_never_spell_a_secret(text: str, kept: bool) -> None:
+    body = chat_body(text)
+    body["choices"][0]["logprobs"] = spelling(text)
+    with FakeServer(answer_json(body)) as server:
+        reply = ask(server, ASKING, secrets=[Secret("CANARY-1")])
+    assert bool(reply.tokens) is kept

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fakes.server import chat_body
+from tests.fakes.tokens import spelling
 from tests.fakes.verdicts import verdict_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -204,10 +205,10 @@ def _handler(home: Path, how: How) -> type[BaseHTTPRequestHandler]:
                 self.close_connection = True
                 return
             time.sleep(how.delay_s)
-            reply = chat_body(json.dumps(_verdict(body)))
+            text = json.dumps(_verdict(body))
+            reply = chat_body(text)
             if body.get("logprobs"):
-                token = {"token": "4", "logprob": -0.1, "top_logprobs": [{"token": "4", "logprob": -0.1}] * 5}
-                reply["choices"][0]["logprobs"] = {"content": [token]}
+                reply["choices"][0]["logprobs"] = spelling(text)
             self._answer(200, reply)
 
         def _answer(self, status: int, value: Any) -> None:

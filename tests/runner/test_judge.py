@@ -15,6 +15,7 @@ from agentanvil.runner.job import Surroundings
 from agentanvil.runner.judge import JudgeReport, as_dict, inspect_judge, judge_exit
 from agentanvil.runner.settings import JudgeSettings
 from tests.fakes.server import Answer, FakeServer, Recorded, answer_json, chat, chat_body, error, tool_call, unused_port
+from tests.fakes.tokens import spelling
 from tests.fakes.verdicts import graded, refusing, verdict_for
 
 Script = Callable[[Recorded], Answer]
@@ -26,10 +27,10 @@ def inspect(server: FakeServer, environ: dict[str, str] | None = None, **setting
 
 
 def with_logprobs(request: Recorded) -> Answer:
-    body = chat_body(json.loads(graded(request).body)["choices"][0]["message"]["content"])
+    text = json.loads(graded(request).body)["choices"][0]["message"]["content"]
+    body = chat_body(text)
     if request.json.get("logprobs"):
-        entry = {"token": "4", "logprob": -0.1, "top_logprobs": [{"token": "4", "logprob": -0.1}] * 5}
-        body["choices"][0]["logprobs"] = {"content": [entry]}
+        body["choices"][0]["logprobs"] = spelling(text)
     return answer_json(body)
 
 
