@@ -9,9 +9,10 @@ from typing import cast
 
 import orjson
 
-from agentanvil.client.base import ChatReply, StopReason, Usage
+from agentanvil.client.base import ChatReply, StopReason, TokenLogprob, Usage
 
 _FIELDS = frozenset({"text", "reasoning", "usage", "model", "request_id", "rung", "cost"})
+_TOKENS = "tokens"  # only there where log-probabilities came back
 _COUNTS = 5
 _COMPLETE: StopReason = "stop"
 
@@ -35,7 +36,7 @@ def encode_reply(reply: ChatReply) -> bytes | None:
     if reply.stop != _COMPLETE or reply.refusal is not None:
         return None
     usage = reply.usage
-    kept = {
+    kept: dict[str, object] = {
         "text": reply.text,
         "reasoning": reply.reasoning,
         "usage": [
@@ -50,6 +51,8 @@ def encode_reply(reply: ChatReply) -> bytes | None:
         "rung": reply.rung,
         "cost": None if reply.cost is None else float(reply.cost),
     }
+    if reply.tokens:
+        kept[_TOKENS] = [_written(token) for token in reply.tokens]
     try:
         return orjson.dumps(kept)
     except orjson.JSONEncodeError:
@@ -66,7 +69,7 @@ def decode_reply(value: bytes) -> ChatReply | None:
         kept = orjson.loads(value)
     except orjson.JSONDecodeError:
         return None
-    return _reply(kept) if isinstance(kept, dict) and kept.keys() == _FIELDS else None
+    return _reply(kept) if isinstance(kept, dict) and kept.keys() - {_TOKENS} == _FIELDS else None
 
 
 def _reply(kept: Mapping[str, object]) -> ChatReply | None:
@@ -80,6 +83,9 @@ def _reply(kept: Mapping[str, object]) -> ChatReply | None:
     for count in usage:
         if count is not None and (type(count) is not int or count < 0):
             return None
+    tokens = _tokens(kept.get(_TOKENS, []))
+    if tokens is None:
+        return None
     if cost is not None and not (type(cost) is float and math.isfinite(cost) and cost >= 0):
         return None
     return ChatReply(
@@ -93,4 +99,30 @@ def _reply(kept: Mapping[str, object]) -> ChatReply | None:
         attempts=0,
         cached=True,
         cost=cost,
+        tokens=tokens,
     )
+
+
+def _written(token: TokenLogprob) -> tuple[int, str, float, list[tuple[str, float]]]:
+    return token.at, token.text, float(token.logprob), [(text, float(logprob)) for text, logprob in token.top]
+
+
+def _tokens(kept: object) -> tuple[TokenLogprob, ...] | None:
+    """Return the tokens of an entry, or None where they are not as `encode_reply` writes them."""
+    if type(kept) is not list:
+        return None
+    tokens: list[TokenLogprob] = []
+    for item in kept:
+        match item:
+            case [int(at), str(text), float(logprob), list(top)] if type(at) is int and all(map(_is_alternative, top)):
+                tokens.append(TokenLogprob(at, text, logprob, tuple((name, value) for name, value in top)))
+            case _:
+                return None
+    return tuple(tokens)
+
+
+def _is_alternative(item: object) -> bool:
+    match item:
+        case [str(), float()]:
+            return True
+    return False
