@@ -67,7 +67,7 @@ async def open_bench(job: Job, around: Surroundings, listener: Listener) -> Asyn
     Raises JudgeSetupError or ConfigError where the judge cannot be used; nothing was sent then.
     """
     renderer = PromptRenderer(job.rubric, job.plan.calls)
-    checks = CheckRunner(job.rubric)
+    checks = CheckRunner(job.rubric, allow_code=job.settings.allow_code)
     call = call_settings(job.settings.judge)
     if job.spec is None:
         yield Bench(GradeWorker(renderer, checks, None, call), None)

@@ -20,7 +20,17 @@ def test_it_says_which_run_this_is_and_with_what_it_was_made(tmp_path: Path) -> 
     assert (found["anvil"], found["state"], found["exit_code"]) == (__version__, "complete", 0)
     assert found["rubric"]["text"] == runs.rubric.read_text(encoding="utf-8")
     assert (found["data"]["file"], found["data"]["rows"]) == (str(runs.data), 3)
-    assert found["plan"] == {"mode": "absolute", "rows": 2, "repeats": 2, "calls": ["joint"], "min_coverage": 0.9}
+    assert found["plan"] == {
+        "mode": "absolute",
+        "order": None,
+        "reading": "verdict",
+        "rows": 2,
+        "repeats": 2,
+        "ways": None,
+        "calls": ["joint"],
+        "baseline": None,
+        "min_coverage": 0.9,
+    }
     judge = found["judge"]
     assert (judge["name"], judge["rung"], judge["dropped"]) == (runs.judge, "json_schema", [])
     assert (judge["parameters"]["temperature"], judge["parameters"]["seed"]) == (0.5, 0)
