@@ -17,7 +17,7 @@ from agentanvil.checks.finding import (
 from agentanvil.dataset import Trace
 
 NOT_RECORDED = "not_recorded"
-# Seconds times a thousand, and sums of prices, are off in the last digits: 1.1 s would be more than 1100 ms.
+# Seconds times a thousand, and sums of prices, are off in the last digits: 2.007 s would be more than 2007 ms.
 _DIGITS = 9
 
 

@@ -27,7 +27,7 @@ def test_no_error_steps(steps: tuple[ToolStep, ...], passed: bool, reason: str) 
 @pytest.mark.parametrize(
     ("seconds", "limit", "passed", "reason"),
     [
-        (1.1, 1100, True, "1100 ms, the limit is 1100"),
+        (2.007, 2007, True, "2007 ms, the limit is 2007"),
         (1.1001, 1100, False, "1100.1 ms, the limit is 1100"),
         (0.0, 0, True, "0 ms, the limit is 0"),
         (0.0005, 0.5, True, "0.5 ms, the limit is 0.5"),
