@@ -38,6 +38,8 @@ _PERCENT = re.compile(r"\s*(?:%|per\s?cent\b)", re.IGNORECASE)
 _LINE = re.compile(rf"^{_OPEN}", re.MULTILINE)
 # How far back from the end of a run of opening marks a token may begin with one of its own.
 _MOST_OPEN = 8
+# No label is longer; what stands at a place is looked at so far, however many places a reply has.
+_LONGEST = 1_000
 _ALTERNATIVE = re.compile(rf"{_CLOSE}\s*[,;]\s*{_OPEN}")
 
 Reading = Verdict | ParseFault
@@ -148,8 +150,8 @@ def _unmarked(text: str, offer: _Offer, *, whole: bool) -> list[Reading]:
 
 
 def _bracketed(text: str, start: int, offer: _Offer) -> Reading:
-    closing = text.find("]]", start)
-    inner = text[start:closing].strip(" \t*_`\"'") if closing >= 0 else text[start:]
+    closing = text.find("]]", start, start + _LONGEST)
+    inner = text[start:closing].strip(" \t*_`\"'") if closing >= 0 else text[start : start + _LONGEST]
     reading, end = _token(inner, 0, offer)
     return reading if reading is not None and end == len(inner) and closing >= 0 else _bad(inner)
 
@@ -164,7 +166,7 @@ def _stated(text: str, match: re.Match[str], offer: _Offer) -> Reading | None:
         return reading
     if "separator" in match.groupdict() and match["separator"] is None:
         return None  # the marker's word in prose
-    return _bad(text[match.end() :])
+    return _bad(text[match.end() : match.end() + _LONGEST])
 
 
 def _ends(text: str, match: re.Match[str], end: int) -> bool:

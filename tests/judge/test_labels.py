@@ -193,3 +193,44 @@ def test_not_applicable_is_on_offer_only_where_the_rubric_allows_it() -> None:
     assert outcome("Score: N/A", SCORE, allow_na=True) is None
     assert outcome("Score: n/a.", SCORE, allow_na=True) is None
     assert outcome("Score: N/A", SCORE) == "bad_label"
+
+
+PHRASES = {"(a) is better": 1, "(b) is better": 0}
+
+
+@pytest.mark.parametrize(
+    ("select", "text", "expected"),
+    [
+        pytest.param("only", "Output (a) is better as it says so.", 1, id="a statement of its own"),
+        pytest.param("only", "Output (a) is betterment.", "unparseable", id="never inside a word"),
+        pytest.param("only", "Output (a) is long. So Output (b) is better.", 0, id="the marker's word in prose"),
+        pytest.param("only", "**Output (b) is better**", 0, id="emphasis around"),
+        pytest.param("only", "Output **(b) is better**.", 0, id="emphasis before a bracket of its own"),
+        pytest.param("only", "Output (a) is better. Output (b) is better.", "ambiguous", id="two that differ"),
+        pytest.param("first", "Output (a) is better. Output (b) is better.", 1, id="the first"),
+        pytest.param("last", "Output (a) is better. Output (b) is better.", 0, id="the last"),
+    ],
+)
+def test_a_label_of_several_words_ends_where_a_word_does(select: str, text: str, expected: int | str) -> None:
+    assert outcome(text, labels("Output", PHRASES, select=select), 0, 1) == expected
+
+
+@pytest.mark.parametrize(
+    ("select", "text", "expected"),
+    [
+        pytest.param("first", "B\n\nA is short, B is right.", 0, id="verdict first"),
+        pytest.param("last", "A is short.\nSo:\n  **B**.", 0, id="verdict last"),
+        pytest.param("first", "A good answer is B.", "unparseable", id="an article is no label"),
+        pytest.param("last", "The better one: B", "unparseable", id="not at a line's begin"),
+        pytest.param("only", "B\n\nA is short, B is right.", "unparseable", id="the whole reply, else"),
+    ],
+)
+def test_without_a_marker_a_selected_token_begins_a_line(select: str, text: str, expected: int | str) -> None:
+    assert outcome(text, labels("", {"A": 1, "B": 0}, select=select), 0, 1) == expected
+
+
+def test_runs_of_opening_marks_take_linear_time() -> None:
+    assert outcome("Score: " + "(" * 200_000 + "7", SCORE) == "out_of_range"
+    assert outcome("Score: (" * 20_000, SCORE) == "bad_label"
+    assert outcome("[[ " * 20_000, BRACKETS) == "bad_label"
+    assert outcome("[[ " * 20_000 + "4]]", BRACKETS) == "bad_label"

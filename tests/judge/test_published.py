@@ -9,7 +9,7 @@ import pytest
 
 from agentanvil.judge import Parsed, ParseFault, Verdict, parse_reply
 from agentanvil.prompt import Contract
-from tests.fakes.prompts import label_contract, labels
+from tests.fakes.prompts import contract_of, label_contract, labels, scale_rubric
 from tests.fakes.published import read_lines
 
 pytestmark = pytest.mark.published
@@ -51,16 +51,36 @@ def test_llmbar_ratings_are_read() -> None:
     assert seen[True] > 0.9 * (seen[True] + seen[False])
 
 
-def test_llmbar_choices_are_never_read_against_what_upstream_read() -> None:
-    contract = label_contract(1, 2, labels("", {"Output (a)": 1, "Output (b)": 2}))
-    agreed: Counter[bool] = Counter()
+BARE = labels("", {"Output (a)": 1, "Output (b)": -1})
+ARGUED = labels("Output", {"(a) is better": 1, "(b) is better": -1}, select="first")
+BY_LINE = labels("", {"Output (a)": 1, "Output (b)": -1}, select="last")
+FORMS = {
+    "GPT-4/Vanilla_NoRules": BARE,
+    "GPT-4/Reference": BARE,
+    "GPT-4/CoT": ARGUED,
+    "ChatGPT/CoT": ARGUED,
+    "LLaMA2/CoT": ARGUED,
+    "Falcon/CoT": ARGUED,
+    "PaLM2/CoT": BY_LINE,
+}
+# Upstream looks for `Output (a)` at a line's begin before it looks for `(b)`, wherever in the reply each stands.
+READ_OTHERWISE = {("GPTOut-022", "orig"), ("GPTOut-031", "swapped")}
+
+
+def test_llmbar_choices_are_read_as_upstream_read_them() -> None:
+    contracts = {judge: contract_of(scale_rubric(0, 1, mode="pairwise", reply=form)) for judge, form in FORMS.items()}
+    seen: Counter[str] = Counter()
     for record in read_lines("llmbar/pairwise_raw.jsonl"):
+        judge = str(record["judge"])
         for order in ("orig", "swapped"):
             reply = record[order]
             assert isinstance(reply, dict)
-            found = score(reply["raw"], contract)
-            if isinstance(found, int) and reply["winner"] is not None:
-                named = int(reply["winner"]) if order == "orig" else 3 - int(reply["winner"])
-                agreed[found == named] += 1
-    assert agreed[False] == 0
-    assert agreed[True] > 0
+            found = score(str(reply["raw"]), contracts[judge])
+            slots = {"1": 1, "2": -1} if order == "orig" else {"1": -1, "2": 1}
+            named = slots.get(str(reply["winner"]))
+            if judge == "PaLM2/CoT" and (str(record["id"]), order) in READ_OTHERWISE:
+                assert found == -1
+            else:
+                assert (found if isinstance(found, int) else None) == named, reply["raw"]
+            seen[judge] += 1
+    assert seen.total() == 2 * 2_255
