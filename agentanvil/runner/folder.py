@@ -25,7 +25,10 @@ _OWN = frozenset({_LOCK, f".{MANIFEST}.tmp"})  # what a run leaves that was kill
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What makes two invocations the same run. Anything else (limits, repeats, concurrency) may change."""
+    """What makes two invocations the same run. Anything else (limits, repeats, concurrency) may change.
+
+    `code` is a hash over the modules of the rubric's own checks, `-` where it has none.
+    """
 
     rubric: str
     data: str
@@ -36,6 +39,7 @@ class Identity:
     max_tokens: str
     seed: str
     prompt: str
+    code: str
 
     def as_dict(self) -> dict[str, str]:
         """Return the parts by name, in a fixed order."""

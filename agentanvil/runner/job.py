@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
+from agentanvil.checks import CheckRunner
 from agentanvil.client.spec import JudgeSpec
 from agentanvil.dataset import (
     Asked,
@@ -58,6 +59,7 @@ class Job:
     spec: JudgeSpec | None
     identity: Identity
     folder: Path
+    checks: CheckRunner
 
     @property
     def fingerprint(self) -> str:
@@ -113,6 +115,7 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
     """Read and check everything that the user gave. Raises InputError; nothing is spent, nothing is written."""
     rubric = rubric_in_mode(load_rubric(settings.rubric), settings.mode)
     _refuse_strangers(settings, rubric)
+    checks = CheckRunner(rubric, allow_code=settings.allow_code)
     spec = _judge_of(settings.judge, rubric, around.environ)
     with open_rows(settings.data, settings.mapping, rubric, around, settings.vs) as dataset:
         info = dataset.scan()
@@ -123,7 +126,7 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
             orders_of(rubric, settings.order),
             settings.judge.seed_sent,
         )
-        identity = _identity(settings, rubric, info, spec)
+        identity = _identity(settings, rubric, info, spec, checks)
         yield Job(
             settings=settings,
             rubric=rubric,
@@ -134,6 +137,7 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
             spec=spec,
             identity=identity,
             folder=settings.out or Path("runs") / f"{info.name[:_NAME_LENGTH]}-{rubric.id}-{fingerprint(identity)[:8]}",
+            checks=checks,
         )
 
 
@@ -175,7 +179,9 @@ def _judge_of(settings: JudgeSettings, rubric: Rubric, environ: Mapping[str, str
     return spec
 
 
-def _identity(settings: GradeSettings, rubric: Rubric, info: DatasetInfo, spec: JudgeSpec | None) -> Identity:
+def _identity(
+    settings: GradeSettings, rubric: Rubric, info: DatasetInfo, spec: JudgeSpec | None, checks: CheckRunner
+) -> Identity:
     judge = settings.judge
     return Identity(
         rubric=rubric.hash,
@@ -187,6 +193,7 @@ def _identity(settings: GradeSettings, rubric: Rubric, info: DatasetInfo, spec: 
         max_tokens=_shown(judge.max_tokens),
         seed=str(judge.seed_sent),
         prompt=PROMPT_VERSION,
+        code=digest(canonical_json(dict(checks.code))) if checks.code else "-",
     )
 
 

@@ -67,13 +67,12 @@ async def open_bench(job: Job, around: Surroundings, listener: Listener) -> Asyn
     Raises JudgeSetupError or ConfigError where the judge cannot be used; nothing was sent then.
     """
     renderer = PromptRenderer(job.rubric, job.plan.calls)
-    checks = CheckRunner(job.rubric, allow_code=job.settings.allow_code)
     call = call_settings(job.settings.judge)
     if job.spec is None:
-        yield Bench(GradeWorker(renderer, checks, None, call), None)
+        yield Bench(GradeWorker(renderer, job.checks, None, call), None)
         return
     async with open_stack(job.spec, job.settings.judge, around, listener) as stack:
-        yield Bench(GradeWorker(renderer, checks, stack.client, call), stack)
+        yield Bench(GradeWorker(renderer, job.checks, stack.client, call), stack)
 
 
 def call_settings(settings: JudgeSettings) -> CallSettings:

@@ -28,6 +28,7 @@ IDENTITY = Identity(
     max_tokens="default",
     seed="0",
     prompt="1",
+    code="-",
 )
 MANIFEST_OF_ONE = {"format": FORMAT, "identity": IDENTITY.as_dict()}
 OUTCOME = b'{"journal":1}\n{"task":"a"}\n'
