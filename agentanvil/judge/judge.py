@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agentanvil.client import ChatClient, ChatReply, ChatRequest, Message, ReplySchema, Sampling
+from agentanvil.client.token_logprobs import ALTERNATIVES
 from agentanvil.errors import CallError, EndpointError, RequestTooLargeError
 from agentanvil.hashing import well_formed
 from agentanvil.judge.cells import to_cell
@@ -17,8 +18,6 @@ from agentanvil.prompt import PROMPT_VERSION, Contract, Prompt, reask
 from agentanvil.verdict import Cell, Exchange, InputFault, Outcome
 
 SCHEMA_NAME = "verdict"
-# As many as the providers that give log-probabilities give at most.
-ALTERNATIVES = 20
 # What a re-ask's task id ends in, so that a recording can hold both replies.
 REASK = "reask"
 REASKED = "reasked"

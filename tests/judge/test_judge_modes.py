@@ -123,7 +123,7 @@ def test_log_probabilities_become_the_preference_for_response_a(order: Order, pr
     assert cell.preference == pytest.approx(preference)
     assert cell.label_mass == pytest.approx(1.0)
     assert cell.score == {"ab": 1.0, "ba": -1.0}[order]
-    assert client.requests[0].logprobs == 20
+    assert client.requests[0].logprobs == 5
 
 
 def test_log_probabilities_are_asked_of_comparisons_in_json_alone() -> None:
@@ -136,7 +136,7 @@ def test_log_probabilities_are_asked_of_comparisons_in_json_alone() -> None:
 def test_a_second_saying_brings_no_preference() -> None:
     outcome, client = run(BARE, ["B it is", spelt("B", 0.01)], "ab")
     assert only(outcome) == Scored(-1.0, flags=("reasked",))
-    assert [request.logprobs for request in client.requests] == [20, None]
+    assert [request.logprobs for request in client.requests] == [5, None]
     assert 'X is "A", "B" or "tie"' in client.requests[1].messages[-1].content
 
 

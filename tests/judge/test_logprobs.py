@@ -50,7 +50,9 @@ def odds(p: float) -> float:
         # the one token that was chosen: 0.7 / (0.7 + 0.3)
         ({"A": 0.7}, 0.7, 0.7),
         # a tie alone leaves both alike
-        ({"tie": 0.9, "A ": 0.05, "B.": 0.05}, 0.5, 1.0),
+        ({"tie": 0.9, "x": 0.1}, 0.5, 0.9),
+        # a label may be followed by anything but a longer word
+        ({"A ": 0.3, "B.": 0.1}, 3 / 4, 0.4),
     ],
 )
 def test_by_hand(listed: dict[str, float], p_first: float, mass: float) -> None:
@@ -58,10 +60,6 @@ def test_by_hand(listed: dict[str, float], p_first: float, mass: float) -> None:
     assert found is not None
     assert found.p_first == pytest.approx(p_first, rel=1e-12)
     assert found.mass == pytest.approx(mass, rel=1e-12)
-
-
-def test_a_tie_alone_leaves_both_alike() -> None:
-    assert read({"tie": 0.9, "x": 0.1}, "tie") == Preference(0.5, pytest.approx(0.9))
 
 
 @pytest.mark.parametrize("listed", [{"x": 0.9}, {"null": 0.6, "C": 0.4}, {'"': 1.0}])
@@ -118,7 +116,8 @@ def test_labels_that_begin_alike_are_read_where_they_part() -> None:
     )
     found = preference(tokens, 4, labels)
     assert found is not None
-    assert (found.p_first, found.mass) == (pytest.approx(1 / 4), pytest.approx(0.8))
+    assert found.p_first == pytest.approx(1 / 4)
+    assert found.mass == pytest.approx(0.8)
 
 
 def test_no_token_where_the_label_is() -> None:
@@ -232,6 +231,8 @@ def test_a_reply_is_read_at_the_token_of_its_verdict() -> None:
         TokenLogprob(place + 1, '"}}', -0.1),
     )
     found = read_preference(ChatReply(text, tokens=tokens), ("safety", "better"))
-    assert found == Preference(pytest.approx(3 / 8), pytest.approx(1.0))
+    assert found is not None
+    assert found.p_first == pytest.approx(3 / 8)
+    assert found.mass == pytest.approx(1.0)
     assert read_preference(ChatReply(text, tokens=tokens), ("absent", "better")) is None
     assert read_preference(ChatReply(text), ("safety", "better")) is None
