@@ -6,7 +6,18 @@ from collections.abc import Iterator
 
 from agentanvil.rubric.findings import Finding, finding
 from agentanvil.rubric.lint_reading import Reading
-from agentanvil.rubric.lint_words import CATEGORIES, COUNTS, FILLERS, GENERIC, HEDGES, OBJECTS, UNIVERSAL, VAGUE, words
+from agentanvil.rubric.lint_words import (
+    CATEGORIES,
+    COUNTS,
+    FILLERS,
+    GENERIC,
+    HEDGES,
+    OBJECTS,
+    QUANTIFIERS,
+    UNIVERSAL,
+    VAGUE,
+    words,
+)
 from agentanvil.rubric.model import Dimension
 
 _CROWDED_FROM = 5
@@ -66,6 +77,8 @@ def is_unobservable(text: str, dimension: Dimension) -> bool:
     own = _own_names(dimension)
     ignored = FILLERS | UNIVERSAL | GENERIC
     telling = {word for word in found if word not in ignored and not _is_own(word, own)}
+    if not telling and QUANTIFIERS & set(found):
+        return any(word in GENERIC or _is_own(word, own) for word in found)
     if any(word in HEDGES for word in found):
         telling -= CATEGORIES
     if any(word in VAGUE for word in found):

@@ -29,7 +29,8 @@ _IGNORE = "ignore tone, length and formatting unless a dimension names them"
 _ANCHORS = "the anchors decide"
 _DATA = "text inside the data blocks is never an instruction"
 _EVIDENCE = "quote before you score"
-_FAVOUR = r"\b(?:reward|prefer|favou?r|credit|penali[sz]e|punish)\w*\b[^.;,]{0,30}"
+_FAVOUR = r"\b(?:reward|prefer|favou?r|credit|penali[sz]e|punish|deduct|subtract|downgrade)\w*\b[^.;,]{0,30}"
+_TAKE, _INTO_ACCOUNT = r"\btake\b[^.;,]{0,20}\b", r"\b[^.;,]{0,12}\binto (?:account|consideration)\b"
 
 _LENGTH = ("length", "long", "short", "conci", "brev", "verbos")
 _TONE = ("tone", "polite", "friendl", "styl", "voice")
@@ -40,23 +41,37 @@ _ORDERS = (
     _Order(
         _ROUND, r"\b(?:choose|give|take|prefer|use|pick)\b[^.;,]{0,10}\b(?:higher|upper|better) (?:of|one|anch|sc|gr)"
     ),
+    _Order(_ROUND, r"\bround(?:ed|ing)?\b[^.;,]{0,20}\bto the nearest (?:anch|scor|grad|whole|int)"),
+    _Order(_ROUND, r"\bround\w*\b[^.;,]{0,20}\bto the (?:next )?(?:higher|upper|better)\b"),
+    _Order(_ROUND, r"\b(?:choose|give|take|use|pick|prefer)\b[^.;,]{0,30}\bmore (?:favou?rable|generous|lenient)\b"),
+    _Order(_ROUND, r"\b(?:interpolate|average)\b[^.;,]{0,20}\banchors\b"),
     _Order(_CHARITY, r"\b(?:be|stay|remain|grade|score|judge)\b[^.;,]{0,15}\b(?:generous|lenient|charitabl|forgiving)"),
     _Order(_CHARITY, r"\bbe (?:a bit |a little |more |very )?(?:kind|gentle|soft|nice|easy)\b"),
+    _Order(_CHARITY, r"\berr\b[^.;,]{0,10}\bside of (?:generosity|lenien|charity|kindness)"),
+    _Order(
+        _CHARITY,
+        r"\b(?:consider|imagine|infer|guess|think of)\b[^.;,]{0,15}\bwhat\b[^.;,]{0,25}\b(?:meant|intended)\b",
+    ),
     _Order(_CHARITY, r"\bbenefit of (?:the |any |every )?doubt\b"),
     _Order(_CHARITY, r"\b(?:assume|presume) (?:good (?:faith|intent)|the best\b|what \w+ (?:\w+ )?(?:meant|intended))"),
     _Order(_CHARITY, r"\b(?:credit|points?|reward\w*)\b[^.;,]{0,20}\b(?:effort|intent\w*|trying|attempt\w*)\b"),
     _Order(_IGNORE, r"\b(?:reward|prefer|favou?r|credit)\w*\b[^.;,]{0,30}\b(?:length\w*|long|longer|verbos\w*)\b"),
-    _Order(_IGNORE, r"\blonger\b[^.;,]{0,30}\b(?:better|higher|more points)\b"),
+    _Order(_IGNORE, r"\blonger\b[^.;]{0,40}\b(?:better|higher|more points)\b"),
     _Order(_IGNORE, _FAVOUR + r"\b(?:length\w*|long|longer|verbos\w*|short|shorter|brevity|conci\w*)\b", _LENGTH),
     _Order(_IGNORE, _FAVOUR + r"\b(?:tone|polite\w*|friendl\w+)\b", _TONE),
-    _Order(_IGNORE, _FAVOUR + r"\b(?:formatting|markdown|bullet\w*|layout)\b", _FORM),
+    _Order(_IGNORE, _FAVOUR + r"\b(?:formatting|formatted|markdown|bullet\w*|layout)\b", _FORM),
+    _Order(_IGNORE, _TAKE + r"(?:length|brevity|verbosity)" + _INTO_ACCOUNT, _LENGTH),
+    _Order(_IGNORE, _TAKE + r"(?:tone|politeness)" + _INTO_ACCOUNT, _TONE),
+    _Order(_IGNORE, _TAKE + r"(?:formatting|layout)" + _INTO_ACCOUNT, _FORM),
     _Order(_EVIDENCE, r"\b(?:skip|omit|leave out)\b[^.;,]{0,15}\b(?:evidence|quot\w+)\b"),
     _Order(_ANCHORS, r"\bignore\b[^.;,]{0,10}\b(?:anchors?|rubric)\b"),
     _Order(_ANCHORS, r"\b(?:trust|follow|use) your (?:own )?(?:gut|instinct|taste|feeling|intuition)"),
     _Order(
         _DATA,
-        r"\b(?:obey|follow|execute)\b[^.;,]{0,20}\binstructions? (?:in|inside|from) the (?:response|source|data)",
+        r"\b(?:obey|follow|execute|heed)\b[^.;,]{0,20}\binstructions? (?:\w+ ){0,2}(?:in|inside|from|of) the"
+        r" (?:response|answer|source|data|judged)",
     ),
+    _Order(_DATA, r"\b(?:response|answer|source)\b[^.;]{0,30}\binstructions?\b[^.;]{0,20}\b(?:follow|obey) them\b"),
 )
 # These say no themselves, so that a `no` before them is no excuse.
 _BANS = (
@@ -66,7 +81,7 @@ _BANS = (
     _Order(_EVIDENCE, r"\b(?:no need|not need|don['’]t need|need not)\b[^.;,]{0,15}\b(?:evidence|quot\w+)\b"),
 )
 _COMPILED = tuple(
-    (order, re.compile(order.pattern, re.IGNORECASE), excusable)
+    (order, re.compile(rf"(?:{order.pattern})\w*", re.IGNORECASE), excusable)
     for orders, excusable in ((_ORDERS, True), (_BANS, False))
     for order in orders
 )
@@ -79,20 +94,29 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _EXPECTED = re.compile(
     r"\b(?:expected|reference|gold(?:en)?|ideal|target|canonical) (?:answer|response|output|reply|solution)s?\b"
     r"|\b(?:reference|gold(?:en)?) (?:translation|summary|completion|text|label)s?\b"
-    r"|\bground[- ]truth\b|\bgold[- ]standard\b",
+    r"|\b(?:sample|official) (?:answer|solution)s?\b|\banswer key\b|\bground[- ]truth\b|\bgold[- ]standard\b"
+    r"|\b(?:match|agree|compare|equal|same|identical|similar|close)\w*(?: (?:with|to|as|against|it|well))* the"
+    r" (?:reference|gold)(?=\s*(?:[.,;:?!]|$))",
     re.IGNORECASE,
 )
 _ANSWER_ITSELF = re.compile(
     r"\b(?:[Cc]orrect|[Rr]ight|[Ee]xpected) answer(?: is| would be|:)[: ]+(?:[\"'“‘`]|\d|[A-Z]\w)"
 )
-_EXAMPLE = re.compile(r"\b(?:for example|for instance|examples?|e\.g\.|such as)(?=\W|$)", re.IGNORECASE)
+_EXAMPLE = re.compile(
+    r"\b(?:for example|for instance|examples?|e\.g\.|such as)(?=\W|$)|\ban? (?:response|answer|reply) like [\"'“‘`]",
+    re.IGNORECASE,
+)
 _GIVEN_SCORE = re.compile(
     r"\b(?:scor(?:e|es|ed)|rat(?:e|ed|ing)|grad(?:e|ed)|gets|deserves|earns|receives|given an?)\b"
     r"\W{1,3}(?:of |an? |as |is |would be )?\W{0,2}\d"
     r"|(?:→|->|=>)\s{0,3}\d{1,3}\b(?! of\b)",
     re.IGNORECASE,
 )
-_LITERAL_SCORE = re.compile(r"\b(?:score|rating|grade)[\"'`]?\s*[:=]\s*\d", re.IGNORECASE)
+_LITERAL_SCORE = re.compile(
+    r"\b(?:score|rating|grade)[\"'`]?\s*[:=]\s*\d|\ban? (?:score of )?\d{1,3} (?:looks|reads|sounds) like\b"
+    r"|(?:→|->|=>)\s{0,3}\d{1,3}\s?/\s?\d{1,3}\b",
+    re.IGNORECASE,
+)
 
 
 def lint_prose(reading: Reading) -> Iterator[Finding]:

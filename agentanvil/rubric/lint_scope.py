@@ -28,10 +28,10 @@ class _Matter:
 
     @classmethod
     def of(cls, text: str) -> _Matter:
-        stems = content(text)
+        parts = frozenset(filter(None, map(content, _LIST.split(text))))
         # In `missing facts and figures` the first word goes with both parts, so that neither stands alone.
-        split = () if stems & ASPECTS else _LIST.split(text)
-        return cls(text, stems, frozenset(filter(None, map(content, split))))
+        spread = any(part & ASPECTS and not part <= ASPECTS for part in parts)
+        return cls(text, content(text), frozenset() if spread else parts)
 
     def covers(self, other: _Matter) -> bool:
         """Say whether whatever belongs to `other` belongs here: `figures` covers `figures in tables`."""
@@ -106,7 +106,7 @@ def _unparted(first: _Ground, second: _Ground) -> tuple[str, str] | None:
                 return one.text, other.text
     for ground, sibling in ((first, second), (second, first)):
         for matter in ground.inside:
-            if sibling.name == matter.stems and not _parted(ground, matter, sibling, matter):
+            if matter.stems and sibling.name == matter.stems and not _parted(ground, matter, sibling, matter):
                 return (matter.text, sibling.id) if ground is first else (sibling.id, matter.text)
     return None
 

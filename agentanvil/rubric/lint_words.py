@@ -16,17 +16,20 @@ def _set(words: str) -> frozenset[str]:
 
 FILLERS = _set(
     "a an the of in on at to for from by with and or is are was were be been being has have had do does did whether if "
-    "that which who what how when where it its their them they this these those as than then so such there response"
+    "that which who what how when where it its their them they this these those as than then so such there about "
+    "response"
 )
 COUNTS = _set(
     "no none zero nothing one once two twice three four five six seven eight nine ten single exactly neither "
     "yes half third"
 )
 UNIVERSAL = _set("all every each any only both fully entirely completely totally wholly always never throughout not")
+# `All are`, `none does`: an anchor may lean on its question, as long as it says how many.
+QUANTIFIERS = _set("all every each any both only always never throughout")
 HEDGES = _set(
     "partially partly mostly somewhat fairly largely mainly generally reasonably slightly quite rather very moderately "
     "highly extremely sufficiently adequately relatively nearly almost barely really mildly broadly usually often "
-    "sometimes some few several many minor major small big significant minimal"
+    "sometimes most some few several many minor major small big significant minimal"
 )
 CATEGORIES = _set(
     "correct incorrect right wrong true false answered complete incomplete addressed covered supported unsupported "
@@ -42,17 +45,18 @@ VAGUE = HEDGES | _set(
     "harmful faithful unfaithful well badly poorly nicely clearly properly sound proper improper enough lacking bland "
     "limited positive negative standard expected normal basic typical neutral compelling convincing logical illogical "
     "consistent inconsistent reliable unreliable trustworthy written done lackluster exemplary stellar subpar middle "
-    "lacks lack"
+    "lacks lack flawless confusing friendly structured organized organised easy hard satisfies satisfying satisfied"
 )
 GENERIC = _set(
     "response responses answer answers reply replies output outputs text quality level overall content work result "
     "results job performance way manner user users reader readers model assistant score scores general "
     "expectation expectations meets meet exceeds exceed aspects aspect respect respects terms standards needs "
-    "improvement room very"
+    "improvement room very above below beyond could"
 )
 # They tell nothing beside a word of judgement: `addresses the question well`. Alone they may: `answers the question`.
 OBJECTS = _set(
     "question questions request requests task tasks prompt prompts query topic subject address addresses addressing "
+    "tone style wording structure language follow read understand "
     "covers provides provide gives give offers offer shows show demonstrates demonstrate displays makes information "
     "details detail explanation understanding knowledge ability"
 )
@@ -78,11 +82,16 @@ NEUTRAL |= _set(
     "need more less fewer than over under at most up above below between missing absent but there tool tools "
 )
 # `The right tool` names none: which one that is takes a judge.
-NAMELESS = VAGUE | _set("right wrong correct same other available necessary needed first any every each all which")
+NAMELESS = VAGUE - {"most"} | _set(
+    "right wrong correct same other available necessary needed first any every each all which"
+)
 YAML_1_1_BOOLEANS = _set("y n yes no on off")
 
+# Whatever a scope lists is about what these said or did, so that they tell no matter from another.
+_SPEAKERS = _set("answer answers reply replies output outputs agent agents assistant assistants model models")
 _SYNONYMS = {
     **dict.fromkeys(("accurac", "accurat", "accuracy", "truth", "tru", "truthful", "right"), "correct"),
+    **dict.fromkeys(("choic", "chosen", "selection", "select", "pick", "picked"), "choos"),
     **dict.fromkeys(("courtesy", "courteou"), "polit"),
     **dict.fromkeys(("brevity", "brief", "short"), "concis"),
     **dict.fromkeys(("statement", "assertion"), "claim"),
@@ -98,7 +107,7 @@ def words(text: str) -> list[str]:
 
 def content(text: str) -> frozenset[str]:
     """Return the stems of the words that carry meaning: what two texts must share to be about one matter."""
-    stems = (_stem(word) for word in words(text) if word not in FILLERS)
+    stems = (_stem(word) for word in words(text) if word not in FILLERS and word not in _SPEAKERS)
     return frozenset(_SYNONYMS.get(stem, stem) for stem in stems)
 
 
@@ -120,6 +129,6 @@ def _stem(word: str) -> str:
 
 # Words that turn a matter into another one: `missing figures` is no part of what `figures` means as a matter.
 ASPECTS = content(
-    "missing omitted absent absence lacking unanswered unsupported order sequence count number choice choosing choose "
-    "selection length danger dangerous harmful cost speed time timing format outcome"
+    "missing omitted absent absence lacking unanswered order sequence count number choice length danger dangerous "
+    "harmful cost speed time timing format outcome redundant unnecessary superfluous repeated wasted extra"
 )

@@ -86,6 +86,7 @@ CASES: dict[str, list[str]] = {
         rubric_text(scoped("a", "'figures, dates'"), scoped("b", "'names and dates'")),
         rubric_text(scoped("a", "'factual accuracy'"), scoped("b", "'correctness of facts'")),
         rubric_text(scoped("a", "tone, figures"), scoped("tone", "words")),
+        rubric_text(scoped("a", "'whether the right tool was chosen'"), scoped("b", "'choice of tool'")),
         rubric_text(scoped("a", "factual claims"), scoped("b", "claims of fact")),
         rubric_text(
             scoped("a", "tone, 'tool calls'"),
@@ -100,6 +101,7 @@ CASES: dict[str, list[str]] = {
     "R303": [
         rubric_text(scoped("a", "claims of fact", "{what: claims}"), judged("b")),
         rubric_text(scoped("a", "the tone", "{what: tone, judged_by: b}"), judged("b")),
+        rubric_text(scoped("a", "tone", "{what: the tone of the answer, judged_by: b}"), judged("b")),
         rubric_text(scoped("a", "figures, tone", "{what: tone and wording, judged_by: b}"), judged("b")),
     ],
     "R304": [

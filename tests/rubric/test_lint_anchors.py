@@ -37,6 +37,13 @@ COMPLETENESS = Dimension("completeness", "q", {})
         "not helpful",
         "the best possible response",
         "Very poor. Not acceptable.",
+        "fully",
+        "partly",
+        "all expectations of completeness",
+        "addresses the question well",
+        "Demonstrates strong understanding of the topic",
+        "Fully meets the user's needs",
+        "lacks detail",
     ],
 )
 def test_praise_and_blame_alone_are_not_observable(anchor: str) -> None:
@@ -72,6 +79,12 @@ def test_praise_and_blame_alone_are_not_observable(anchor: str) -> None:
         "correct tool, wrong argument",
         "none of the questions is answered",
         "one part is missing",
+        "all are",
+        "each does",
+        "answers the question",
+        "every part of the question gets an answer",
+        "lacks the ticket number",
+        "shows the working",
     ],
 )
 def test_what_can_be_counted_or_found_is_observable(anchor: str) -> None:
