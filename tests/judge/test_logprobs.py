@@ -109,10 +109,10 @@ def test_the_token_may_hold_more_than_the_label(at: int, said: str, other: str) 
 
 
 def test_labels_that_begin_alike_are_read_where_they_part() -> None:
-    labels = ("response_a", "response_b", "neither")
+    labels = ("Response_a", "Response_b", "neither")
     tokens = (
         token(4, "response", {"response": 0.9, "neither": 0.1}),
-        token(12, "_b", {"_b": 0.6, "_a": 0.2, "_c": 0.1}),
+        token(12, "_b", {"_b": 0.6, "_a": 0.2, "_": 0.1, "_c": 0.05}),
     )
     found = preference(tokens, 4, labels)
     assert found is not None
