@@ -9,6 +9,9 @@ from agentanvil.rubric.codes_data import DATA
 from agentanvil.rubric.codes_structure import STRUCTURE
 from agentanvil.rubric.codes_wording import WORDING
 
+SHOWN = 80
+"""Characters of a rubric's text that a message repeats."""
+
 CODES: dict[str, Code] = STRUCTURE | WORDING | DATA
 
 

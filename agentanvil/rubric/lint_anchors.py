@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentanvil.rubric.findings import Finding, finding
+from agentanvil.errors import quoted
+from agentanvil.rubric.findings import SHOWN, Finding, finding
 from agentanvil.rubric.lint_reading import Reading
 from agentanvil.rubric.lint_words import (
     CATEGORIES,
@@ -58,7 +59,7 @@ def _texts(reading: Reading, index: int, dimension: Dimension) -> Iterator[Findi
     for score, text in dimension.anchors.items():
         line = reading.line("dimensions", index, "anchors", score)
         if is_unobservable(text, dimension):
-            what = f"anchor {score} (`{text}`) names nothing that can be counted or found"
+            what = f"anchor {score} ({quoted(text, SHOWN)}) names nothing that can be counted or found"
             yield finding("R102", what, dimension=dimension.id, line=line)
         twin = seen.setdefault(" ".join(words(text)) or text, score)
         if twin != score:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import combinations
 
-from agentanvil.rubric.findings import Finding, finding
+from agentanvil.errors import quoted
+from agentanvil.rubric.findings import SHOWN, Finding, finding
 from agentanvil.rubric.lint_reading import Reading
 from agentanvil.rubric.lint_words import ASPECTS, content
 from agentanvil.rubric.model import Dimension
@@ -93,7 +94,8 @@ def _overlaps(reading: Reading, grounds: Iterable[_Ground]) -> Iterator[Finding]
     for first, second in combinations(grounds, 2):
         shared = _unparted(first, second)
         if shared is not None:
-            what = f"`{shared[0]}` of {first.id} and `{shared[1]}` of {second.id} are one matter with two judges"
+            one, other = (quoted(text, SHOWN) for text in shared)
+            what = f"{one} of {first.id} and {other} of {second.id} are one matter with two judges"
             line = reading.line("dimensions", second.index, "scope", "in")
             yield finding("R301", what, dimension=second.id, line=line)
 
@@ -119,13 +121,14 @@ def _exclusions(reading: Reading, ground: _Ground) -> Iterator[Finding]:
     siblings = [d.id for d in reading.rubric.dimensions if d.id != ground.id]
     for exclusion in ground.outside:
         what, line = exclusion.matter, reading.line("dimensions", ground.index, "scope", "out", exclusion.position)
+        left = quoted(what.text, SHOWN)
         if exclusion.judged_by is not None and exclusion.judged_by not in siblings:
             which = _missing(exclusion.judged_by, ground.id, siblings)
-            yield finding("R302", f"{ground.id} leaves `{what.text}` to {which}", dimension=ground.id, line=line)
+            yield finding("R302", f"{ground.id} leaves {left} to {which}", dimension=ground.id, line=line)
         for matter in ground.inside:
             # A narrower exclusion is a carve-out and fine; an equal or wider one takes the matter away.
             if what.covers(matter) or matter.stems in what.parts:
-                found = f"{ground.id} has `{matter.text}` in scope and excludes `{what.text}`"
+                found = f"{ground.id} has {quoted(matter.text, SHOWN)} in scope and excludes {left}"
                 yield finding("R303", found, dimension=ground.id, line=line)
 
 
@@ -156,7 +159,8 @@ def _ownerless(reading: Reading, grounds: list[_Ground]) -> Iterator[Finding]:
                 continue
             reported.update((one.owner, one.position) for one in trail)
             line = reading.line("dimensions", ground.index, "scope", "out", exclusion.position)
-            what = f"{ground.id} leaves `{exclusion.matter.text}` to {exclusion.judged_by}, which excludes it too"
+            left = quoted(exclusion.matter.text, SHOWN)
+            what = f"{ground.id} leaves {left} to {exclusion.judged_by}, which excludes it too"
             yield finding("R305", what, dimension=ground.id, line=line)
 
 

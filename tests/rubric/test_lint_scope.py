@@ -97,6 +97,14 @@ def test_a_missing_sibling_is_told_the_nearest() -> None:
     assert found.message.startswith("a leaves `insults` to `tones`, which is not there (did you mean `tone`?): ")
 
 
+def test_a_message_repeats_no_more_of_a_text_than_tells_it_apart() -> None:
+    long = "figures " * 5_000
+    crowd = (dimension("a", (long,), (long, "c")), dimension("b", (long,)), dimension("d", (long,)))
+    found = lint_rubric(Rubric("m", 1, Scale(1, 5), crowd))
+    assert {one.code for one in found} == {"R301", "R302", "R303"}
+    assert all(len(one.message) < 400 for one in found)
+
+
 def test_scopes_without_end_are_read_in_time() -> None:
     many = tuple(f"matter {n} shared" for n in range(150))
     crowd = [dimension(f"d{n}", many, *((text, f"d{(n + 1) % 64}") for text in many)) for n in range(64)]
