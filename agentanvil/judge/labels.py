@@ -4,8 +4,8 @@ How a token is found (`reply:` in the rubric declares marker, labels and `select
 
 - The marker stands at a word boundary (`downgrade:` is not `grade:`); letter case does not matter, emphasis
   (`**Score**:`) is passed over. A colon that the marker is declared with is required; otherwise it is optional.
-- Labels match whole and without regard to case (with it, where two labels differ in nothing else). A number is one
-  token: `10.0` is 10, `1998` is never 1.
+- Labels match whole and without regard to case (with it, where two labels differ in nothing else) or to how wide a
+  blank between words is. A number is one token: `10.0` is 10, `1998` is never 1.
 - The token ends its statement: a line end, punctuation, a dash or a bracket follows. `GRADE: I think …` names no label.
   A label of several words is a statement of its own: it need only end where a word does.
 - `4/5` and `4 out of 5` state 4 where 5 is the top of the scale; over another number they are out of range, and so are
@@ -18,11 +18,12 @@ How a token is found (`reply:` in the rubric declares marker, labels and `select
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
+from agentanvil.dataset import normal_form
 from agentanvil.judge.excerpt import excerpt
 from agentanvil.judge.refusal import is_refusal
 from agentanvil.judge.verdicts import ParseFault, Verdict
@@ -43,6 +44,14 @@ _LONGEST = 1_000
 _ALTERNATIVE = re.compile(rf"{_CLOSE}\s*[,;]\s*{_OPEN}")
 
 Reading = Verdict | ParseFault
+
+
+class _Token(NamedTuple):
+    """What a token states, where it ends, and whether it is a label of several words."""
+
+    reading: Reading
+    end: int
+    phrase: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +82,7 @@ def read_labels(text: str, contract: Contract) -> Reading:
     reply, dimension = contract.reply, contract.dimensions[0]
     labels = tuple(reply.labels.items())
     reader = _reader(reply.format == "brackets", reply.marker, labels, dimension)
-    plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
+    plain = normal_form(text, "NFKC")
     readings = _readings(plain, reader, whole=reply.select == "only")
     if not readings:
         if is_refusal(plain):
@@ -98,7 +107,7 @@ def _offer(labels: tuple[tuple[str, int], ...], dimension: ContractDimension) ->
     numbers: dict[float, int] = {} if labels else {float(score): score for score in dimension.scores}
     words: dict[str, int | None] = {}
     for label, score in labels:
-        plain = unicodedata.normalize("NFKC", label).strip()
+        plain = " ".join(normal_form(label, "NFKC").split())
         if _NUMBER.fullmatch(plain) and "," not in plain:
             numbers[float(plain)] = score
         else:
@@ -108,12 +117,13 @@ def _offer(labels: tuple[tuple[str, int], ...], dimension: ContractDimension) ->
     folded = {word.casefold(): score for word, score in words.items()}
     fold = len(folded) == len(words) or all(score == folded[word.casefold()] for word, score in words.items())
     longest_first = sorted(words, key=len, reverse=True)
-    pattern = re.compile("|".join(map(re.escape, longest_first)), re.IGNORECASE if fold else 0) if words else None
+    spelt = (r"\s+".join(map(re.escape, word.split())) for word in longest_first)
+    pattern = re.compile("|".join(spelt), re.IGNORECASE if fold else 0) if words else None
     return _Offer(folded if fold else words, numbers, pattern, fold, dimension.scores[-1])
 
 
 def _marker_pattern(marker: str, *, brackets: bool) -> re.Pattern[str] | None:
-    plain = unicodedata.normalize("NFKC", marker).strip()
+    plain = normal_form(marker, "NFKC").strip()
     opening = r"\[\[" if brackets else _OPEN
     core = plain.rstrip(":= ") or plain
     if not core:
@@ -141,9 +151,9 @@ def _readings(text: str, reader: _Reader, *, whole: bool) -> list[Reading]:
 def _unmarked(text: str, offer: _Offer, *, whole: bool) -> list[Reading]:
     readings: list[Reading] = []
     for match in _LINE.finditer(text):
-        reading, end = _opened(text, match, offer)
-        if reading is not None and (_WHOLE.match(text, end) if whole else _ends(text, match, end)):
-            readings.append(reading)
+        token = _opened(text, match, offer)
+        if token is not None and (_WHOLE.match(text, token.end) if whole else _ends(text, token)):
+            readings.append(token.reading)
         if whole:
             break
     return readings
@@ -152,46 +162,48 @@ def _unmarked(text: str, offer: _Offer, *, whole: bool) -> list[Reading]:
 def _bracketed(text: str, start: int, offer: _Offer) -> Reading:
     closing = text.find("]]", start, start + _LONGEST)
     inner = text[start:closing].strip(" \t*_`\"'") if closing >= 0 else text[start : start + _LONGEST]
-    reading, end = _token(inner, 0, offer)
-    return reading if reading is not None and end == len(inner) and closing >= 0 else _bad(inner)
+    token = _token(inner, 0, offer)
+    return token.reading if token is not None and token.end == len(inner) and closing >= 0 else _bad(inner)
 
 
 def _stated(text: str, match: re.Match[str], offer: _Offer) -> Reading | None:
-    reading, end = _opened(text, match, offer)
-    if reading is not None and _ends(text, match, end):
-        other = _ALTERNATIVE.match(text, end)
-        second, after = _opened(text, other, offer) if other else (None, end)
-        if isinstance(second, Verdict) and second != reading and _END.match(text, after):
+    token = _opened(text, match, offer)
+    if token is not None and _ends(text, token):
+        other = _ALTERNATIVE.match(text, token.end)
+        second = _opened(text, other, offer) if other else None
+        differs = second is not None and isinstance(second.reading, Verdict) and second.reading != token.reading
+        if second is not None and differs and _END.match(text, second.end):
             return ParseFault("ambiguous", "the reply states two different verdicts at one marker")
-        return reading
+        return token.reading
     if "separator" in match.groupdict() and match["separator"] is None:
         return None  # the marker's word in prose
     return _bad(text[match.end() : match.end() + _LONGEST])
 
 
-def _ends(text: str, match: re.Match[str], end: int) -> bool:
-    """Tell whether a token that ends at `end` is all that its place states."""
-    if _END.match(text, end):
+def _ends(text: str, token: _Token) -> bool:
+    """Tell whether a token is all that its place states."""
+    if _END.match(text, token.end):
         return True
-    several_words = " " in text[match.end() : end] and not _NUMBER.match(text, match.end())
-    return several_words and not (text[end - 1].isalnum() and text[end].isalnum())
+    return token.phrase and not (text[token.end - 1].isalnum() and text[token.end].isalnum())
 
 
-def _opened(text: str, match: re.Match[str], offer: _Offer) -> tuple[Reading | None, int]:
+def _opened(text: str, match: re.Match[str], offer: _Offer) -> _Token | None:
     """Return the token behind a run of opening brackets and marks, of which it may have the last ones itself."""
     first = max(match.start("open"), match.end() - _MOST_OPEN)
     tokens = (_token(text, start, offer) for start in range(first, match.end() + 1))
-    return next((found for found in tokens if found[0] is not None), (None, match.end()))
+    return next((token for token in tokens if token is not None), None)
 
 
-def _token(text: str, start: int, offer: _Offer) -> tuple[Reading | None, int]:
-    """Return what the token at `start` states and where it ends; None where no token of the list begins."""
+def _token(text: str, start: int, offer: _Offer) -> _Token | None:
+    """Return the token that begins at `start`, None where none of the list does."""
     word = offer.pattern.match(text, start) if offer.pattern else None
     if word:
-        key = word.group().casefold() if offer.folded else word.group()
-        return Verdict(offer.words[key]), word.end()
+        said = " ".join(word.group().split())
+        key = said.casefold() if offer.folded else said
+        # a letter may match one that folds to another: a dotless i is matched by an i
+        return _Token(Verdict(offer.words[key]), word.end(), " " in key) if key in offer.words else None
     number = _NUMBER.match(text, start)
-    return _number(text, number, offer) if number else (None, start)
+    return _Token(*_number(text, number, offer), phrase=False) if number else None
 
 
 def _number(text: str, number: re.Match[str], offer: _Offer) -> tuple[Reading, int]:

@@ -216,6 +216,25 @@ def test_a_label_of_several_words_ends_where_a_word_does(select: str, text: str,
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("Response 1 is better because it says so", 1, id="a statement of its own"),
+        pytest.param("**Response 2 is\n  better** as it says so", 0, id="a blank is a blank, however wide"),
+        pytest.param("Response 1 is betterment", "unparseable", id="never inside a word"),
+        pytest.param("Response: 1 is as good", "bad_label", id="the number alone is no label"),
+    ],
+)
+def test_a_label_of_several_words_may_begin_with_a_number(text: str, expected: int | str) -> None:
+    assert outcome(text, labels("Response", {"1 is better": 1, "2 is better": 0}), 0, 1) == expected
+
+
+@pytest.mark.parametrize("said", ["t\u0131e", "(t\u0131e)", "t\u0131e is what I say"])
+def test_letters_that_only_look_alike_are_no_label(said: str) -> None:
+    """A pattern that passes over case takes the dotless i for an i, but it folds to another letter."""
+    assert outcome(f"Better: {said}", labels("Better:", {"tie": 0, "A": 1}), 0, 1) == "bad_label"
+
+
+@pytest.mark.parametrize(
     ("select", "text", "expected"),
     [
         pytest.param("first", "B\n\nA is short, B is right.", 0, id="verdict first"),
@@ -234,3 +253,7 @@ def test_runs_of_opening_marks_take_linear_time() -> None:
     assert outcome("Score: (" * 20_000, SCORE) == "bad_label"
     assert outcome("[[ " * 20_000, BRACKETS) == "bad_label"
     assert outcome("[[ " * 20_000 + "4]]", BRACKETS) == "bad_label"
+
+
+def test_marks_stacked_on_a_letter_take_linear_time() -> None:
+    assert outcome("Score: 4\na" + "\u0301\u0316" * 100_000, SCORE) == 4
