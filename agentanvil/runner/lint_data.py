@@ -26,6 +26,7 @@ _NAMED = 5
 # How many different names are kept: a mis-mapped field must not fill the memory.
 _NAMES = 100
 _KEY_BYTES = 8
+_PARTS = 256
 
 
 @dataclass(slots=True)
@@ -44,10 +45,10 @@ class _Group:
 
 @dataclass(slots=True)
 class _Tally:
-    """What one pass over the rows has seen; it grows by 8 bytes a row."""
+    """What one pass over the rows has seen; it grows by 8 bytes a row, `keys` in parts that are sorted one by one."""
 
     rows: int = 0
-    keys: array[int] = field(default_factory=lambda: array("Q"))
+    keys: tuple[array[int], ...] = field(default_factory=lambda: tuple(array("Q") for _ in range(_PARTS)))
     labelled: _Group = field(default_factory=_Group)
     by_name: dict[str, _Group] = field(default_factory=dict)
     off_scale: dict[str, _Group] = field(default_factory=dict)
@@ -78,7 +79,8 @@ def lint_rows(rubric: Rubric, rows: Dataset, judge: JudgeSpec | None) -> tuple[F
 
 def _count(row: Row, rubric: Rubric, tally: _Tally) -> None:
     tally.rows += 1
-    tally.keys.append(_key(row))
+    key = _key(row)
+    tally.keys[key % _PARTS].append(key)
     if row.labels:
         tally.labelled.add(row)
     for name, labels in row.labels.items():
@@ -192,17 +194,20 @@ def _judge_model(judge: JudgeSpec) -> str:
 
 
 def _copies(rows: Dataset, tally: _Tally) -> Iterator[Finding]:
-    ordered = sorted(tally.keys)
-    doubles = [left for left, right in pairwise(ordered) if left == right]
-    if not doubles:
+    copies, example = 0, 0
+    for part in tally.keys:
+        doubles = [left for left, right in pairwise(sorted(part)) if left == right]
+        copies += len(doubles)
+        example = example or next(iter(doubles), 0)
+    if not copies:
         return
     lines = []
     for row in rows.rows():
-        if _key(row) == doubles[0]:
+        if _key(row) == example:
             lines.append(row.line)
             if len(lines) > 1:
                 break
-    what = f"{len(doubles)} of {tally.rows} rows repeat another, such as lines {lines[0]} and {lines[-1]}"
+    what = f"{copies} of {tally.rows} rows repeat another, such as lines {lines[0]} and {lines[-1]}"
     yield finding("D501", what, line=lines[-1], file=rows.path)
 
 
