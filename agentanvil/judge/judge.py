@@ -10,7 +10,7 @@ from agentanvil.errors import CallError, EndpointError, RequestTooLargeError
 from agentanvil.hashing import well_formed
 from agentanvil.judge.cells import to_cell
 from agentanvil.judge.parse import parse_reply
-from agentanvil.judge.second_reading import with_preferences
+from agentanvil.judge.second_reading import pared, with_preferences
 from agentanvil.judge.seen import Seen
 from agentanvil.judge.verdicts import Parsed, ParseFault, Verdict
 from agentanvil.plan import Task, unswap_slot
@@ -124,7 +124,7 @@ async def _ask(client: ChatClient, request: ChatRequest, contract: Contract) -> 
     if request.logprobs is not None:
         read = with_preferences(read, reply, contract)
     if isinstance(read, Parsed) and read.complete:
-        await client.confirm(request, reply)
+        await client.confirm(request, pared(reply, contract))
     return _Answer(read, _exchange(reply))
 
 

@@ -9,7 +9,7 @@ A position preference adds the same to the log-odds of both orders of a pair, so
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -47,6 +47,13 @@ def read_preference(reply: ChatReply, path: Sequence[str]) -> Preference | None:
     return None if at is None else preference(reply.tokens, at, SLOTS)
 
 
+def verdict_tokens(reply: ChatReply, paths: Iterable[Sequence[str]]) -> tuple[TokenLogprob, ...]:
+    """Return those of a reply's tokens that `read_preference` reads at these paths, in the order of the text."""
+    places = (word_at(reply.text, path) for path in paths)
+    found = [_apart(reply.tokens, at, SLOTS) for at in places if at is not None]
+    return tuple(sorted({token for token in found if token is not None}, key=lambda token: token.at))
+
+
 def preference(tokens: Sequence[TokenLogprob], at: int, labels: Sequence[str]) -> Preference | None:
     """Return the probability of the first label, against the second and those that mean a tie.
 
@@ -55,9 +62,7 @@ def preference(tokens: Sequence[TokenLogprob], at: int, labels: Sequence[str]) -
     aside. A first or second label that is not among them gets the most that it can have: the smallest probability
     listed, or all that the list leaves over if that is less. None where no label is among them.
     """
-    first, second, *_ = labels
-    apart = at + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
-    token = next((t for t in tokens if t.at <= apart < t.at + len(t.text)), None)
+    token = _apart(tokens, at, labels)
     if token is None:
         return None
     listed = _listed(token)
@@ -97,6 +102,13 @@ def word_at(text: str, path: Sequence[str]) -> int | None:
         return None
     opening = _value_at(text, found, path)
     return _past_space(text, opening + 1)
+
+
+def _apart(tokens: Sequence[TokenLogprob], at: int, labels: Sequence[str]) -> TokenLogprob | None:
+    """Return the token with the first character in which the first two labels, written from `at` on, differ."""
+    first, second, *_ = labels
+    apart = at + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
+    return next((token for token in tokens if token.at <= apart < token.at + len(token.text)), None)
 
 
 def _inside(value: JsonValue, path: Sequence[str]) -> JsonValue:

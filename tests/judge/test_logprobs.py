@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from agentanvil.client import ChatReply, TokenLogprob
-from agentanvil.judge.logprobs import NEAREST, Preference, preference, read_preference, word_at
+from agentanvil.judge.logprobs import NEAREST, Preference, preference, read_preference, verdict_tokens, word_at
 
 LABELS = ("A", "B", "tie")
 BEFORE = '{"better":"'
@@ -236,3 +236,16 @@ def test_a_reply_is_read_at_the_token_of_its_verdict() -> None:
     assert found.mass == pytest.approx(1.0)
     assert read_preference(ChatReply(text, tokens=tokens), ("absent", "better")) is None
     assert read_preference(ChatReply(text), ("safety", "better")) is None
+
+
+def test_the_tokens_of_the_verdicts_are_enough_to_read_them_again() -> None:
+    text = '{"x":{"reason":"A or B","better":"A"},"y":{"better":"tie"}}'
+    tokens = tuple(
+        TokenLogprob(at, said, -0.1, ((said, -0.1), ("A", -3.0), ("B", -4.0))) for at, said in enumerate(text)
+    )
+    whole = ChatReply(text, tokens=tokens)
+    paths = [("y", "better"), ("x", "better"), ("z", "better")]
+    few = ChatReply(text, tokens=verdict_tokens(whole, paths))
+    assert [token.at for token in few.tokens] == [text.index('A"}'), text.index('tie"')]
+    assert all(read_preference(few, path) == read_preference(whole, path) for path in paths)
+    assert verdict_tokens(ChatReply(text), paths) == ()
