@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import BinaryIO
 
 from agentanvil.client.base import ChatReply, ChatRequest
+from agentanvil.client.token_logprobs import read_tokens
 from agentanvil.errors import CallError, DatasetError, JudgeSetupError, Where
 from agentanvil.hashing import well_formed
 from agentanvil.strict_json import JsonError, JsonValue, parse_json
 
-_BY_TASK = frozenset({"task", "reply"})
-_BY_ITEM = frozenset({"id", "repeat", "call", "order", "reply"})
+_BY_TASK = frozenset({"task", "reply", "logprobs"})
+_BY_ITEM = frozenset({"id", "repeat", "call", "order", "reply", "logprobs"})
 _ORDERS = ("-", "ab", "ba")
 _FORM = (
     'A line is {"task": "ID/joint/0", "reply": "…"} or {"id": "ID", "repeat": 0, "call": "joint", "reply": "…"}; '
-    'for a pair "order" is "ab" or "ba": which response was shown first.'
+    'for a pair "order" is "ab" or "ba": which response was shown first. "logprobs" may hold what a choice of Chat '
+    "Completions has under that name."
 )
 _BOM = b"\xef\xbb\xbf"
 
@@ -65,10 +67,10 @@ class RecordedClient:
         try:
             task, reply = self._read(self._file.readline().removeprefix(_BOM), None)
         except DatasetError:
-            task, reply = "", ""
-        if task != request.task_id:
+            task, reply = "", None
+        if reply is None or task != request.task_id:
             raise CallError(f"{self._path} was changed while it was being replayed", code="no_recording")
-        return ChatReply(reply, model="recorded", attempts=0, cost=0.0)  # nothing was sent
+        return reply
 
     async def confirm(self, request: ChatRequest, reply: ChatReply) -> None:
         """Nothing to keep."""
@@ -91,8 +93,8 @@ class RecordedClient:
             places[task], lines[task] = start, number
         return places
 
-    def _read(self, line: bytes, number: int | None) -> tuple[str, str]:
-        """Return the task's id and the reply of one line."""
+    def _read(self, line: bytes, number: int | None) -> tuple[str, ChatReply]:
+        """Return the task's id and the reply of one line: nothing was sent for it."""
         try:
             entry = parse_json(line.decode("utf-8"))
         except UnicodeDecodeError:
@@ -107,7 +109,12 @@ class RecordedClient:
         reply = entry.get("reply")
         if not isinstance(reply, str):
             raise self._wrong("the reply's text is missing", number, "reply")
-        return self._task(entry, number), well_formed(reply)
+        text = well_formed(reply)
+        logprobs = entry.get("logprobs")
+        tokens = read_tokens(logprobs, text)
+        if logprobs is not None and not tokens:
+            raise self._wrong("these are no log-probabilities of the reply's text", number, "logprobs")
+        return self._task(entry, number), ChatReply(text, model="recorded", attempts=0, cost=0.0, tokens=tokens)
 
     def _task(self, entry: dict[str, JsonValue], number: int | None) -> str:
         task = entry.get("task")

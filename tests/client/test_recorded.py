@@ -9,6 +9,7 @@ import pytest
 from agentanvil.client import ChatReply, ChatRequest, Message
 from agentanvil.client.recorded import RecordedClient
 from agentanvil.errors import CallError, DatasetError, JudgeSetupError
+from tests.fakes.tokens import spelling, token
 
 
 def name_task(item: str, call: str, repeat: int, order: str) -> str:
@@ -119,3 +120,28 @@ def test_a_file_that_changes_under_the_replay_is_noticed(tmp_path: Path) -> None
             await client.close()
 
     asyncio.run(run())
+
+
+def test_log_probabilities_of_a_recording_come_with_its_reply(tmp_path: Path) -> None:
+    said = {"content": [token('{"better":"'), token("A", 0.6, {"B": 0.2}), token('"}'), token("")]}
+    path = recording(tmp_path, {"id": "a", "order": "ab", "reply": '{"better":"A"}', "logprobs": said})
+
+    async def run() -> ChatReply:
+        client = RecordedClient(path, name_task)
+        try:
+            return await client.complete(ChatRequest((Message("user", "x"),), task_id="a/joint/0/ab"))
+        finally:
+            await client.close()
+
+    reply = asyncio.run(run())
+    assert [(one.at, one.text) for one in reply.tokens] == [(0, '{"better":"'), (11, "A"), (12, '"}')]
+    assert [name for name, _ in reply.tokens[1].top] == ["A", "B"]
+
+
+@pytest.mark.parametrize("logprobs", [True, {}, {"content": []}, spelling("another reply")])
+def test_log_probabilities_of_something_else_are_refused(tmp_path: Path, logprobs: object) -> None:
+    path = recording(tmp_path, {"task": "a", "reply": "A"}, {"task": "b", "reply": "B", "logprobs": logprobs})
+    with pytest.raises(DatasetError, match="no log-probabilities of the reply's text") as caught:
+        RecordedClient(path, name_task)
+    assert caught.value.where is not None
+    assert (caught.value.where.line, caught.value.where.key) == (2, "logprobs")
