@@ -46,16 +46,14 @@ class AgreementTally:
         self._off_scale += len(labels) - len(usable)
         if scores and usable:
             read = [self._measure.read(score) for score in scores]
-            self._items[tuple([(score, label) for score in read for label in usable])] += 1
+            self._items[tuple([(score, label) for score in sorted(read) for label in usable])] += 1
 
     def result(self, *seed: str | int) -> Agreement | None:
         """Return the agreement, None where nobody labelled anything."""
         if not self._labelled:
             return None
-        patterns, times = list(self._items), list(self._items.values())
-        # Sorted, so that the resampling does not depend on which item came first.
-        order = sorted(range(len(patterns)), key=patterns.__getitem__)
-        patterns, times = [patterns[i] for i in order], [times[i] for i in order]
+        counted = self._ordered()
+        patterns, times = [pattern for pattern, _ in counted], [n for _, n in counted]
         kappa, interval = self._kappa(patterns, times, derive_seed(*seed))
         exact = _per_item([exact_agreement(*_columns(pairs)) for pairs in patterns], times)
         adjacent = _per_item([adjacent_agreement(*_columns(pairs)) for pairs in patterns], times)
@@ -74,6 +72,16 @@ class AgreementTally:
             trusted=trusted,
             reading=reading(exact, kappa, interval),
         )
+
+    def _ordered(self) -> list[tuple[_Pairs, int]]:
+        """Return the patterns in an order that depends neither on which item came first nor on the sides' names."""
+        counted = sorted(self._items.items())
+        if self._measure.mode != "pairwise":
+            return counted
+        turned = sorted(
+            (tuple(sorted((-score, -label) for score, label in pattern)), times) for pattern, times in counted
+        )
+        return min(counted, turned)
 
     def _kappa(self, patterns: Sequence[_Pairs], times: Sequence[int], seed: int) -> tuple[Estimate, Interval]:
         # Each item's table sums to 1, however many repeats and raters it has.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Sequence
 
-from agentanvil.aggregate import UNORDERED, Frame, ItemResult
+from agentanvil.aggregate import UNORDERED, Frame, ItemResult, picked_slot, winner_of
 from agentanvil.report.atomic import AtomicText
 from agentanvil.report.cells import flag_cell, number_cell, text_cell
 from agentanvil.verdict import Cell, NotApplicable, NotRun, Outcome, Scored
@@ -31,10 +31,18 @@ SCORE_COLUMNS = (
     "reason",
     "code",
     "flags",
+    "call",
+    "slot",
+    "rival_evidence",
+    "preference",
+    "label_mass",
 )
+PAIR_COLUMNS = ("winner", "preference", "consistency", "stated_winner", "p_ab", "p_ba")
+"""What follows the dimensions in `items.csv` of a pairwise run."""
 CHECK = "check"
 _BETWEEN_QUOTES = " | "
 _NO_READING = ("", "")
+_NO_PAIR = ("", "", "", "")
 _BATCH = 500
 
 Field = str | float | int
@@ -68,13 +76,15 @@ class _CsvFile:
 class ItemsCsv(_CsvFile):
     """Writes `items.csv`: `id, state, overall, pass`, then `D, D_sd, D_n, D_state` for each dimension D.
 
-    `D_sd` is the sample standard deviation over repeats, empty below two of them.
+    `D_sd` is the sample standard deviation over repeats, empty below two of them. In pairwise PAIR_COLUMNS follow:
+    `winner` is the result in the run's reading, the other columns as in PairResult.
     """
 
     def __init__(self, file: AtomicText, frame: Frame) -> None:
         names = [text_cell(dimension.id) for dimension in frame.dimensions]
         dimensions = [column for name in names for column in (name, f"{name}_sd", f"{name}_n", f"{name}_state")]
-        super().__init__(file, [*ITEM_COLUMNS, *dimensions])
+        pairs = PAIR_COLUMNS if frame.mode == "pairwise" else ()
+        super().__init__(file, [*ITEM_COLUMNS, *dimensions, *pairs])
 
     def add(self, result: ItemResult) -> None:
         """Append one item's row."""
@@ -85,6 +95,10 @@ class ItemsCsv(_CsvFile):
                 row += ("", "", 0, dimension.state)
             else:
                 row += (number_cell(spread.mean), number_cell(spread.sample_sd), spread.n, dimension.state)
+        pair = result.pair
+        if pair is not None:
+            row += (pair.result or "", number_cell(pair.preference), pair.consistency or "", pair.stated or "")
+            row += (number_cell(pair.p_ab), number_cell(pair.p_ba))
         self._append((row,))
 
 
@@ -93,28 +107,37 @@ class ScoresCsv(_CsvFile):
 
     `judge` is `check` where code decided; `order` is empty where nothing was ordered. `expected_score` and
     `entropy` need log-probabilities and are empty without them. For a missing verdict `code` is its kind and `reason`
-    what was said about it.
+    what was said about it. `call` is the call that brought the verdict: `joint`, `checks`, or the dimension's own.
+
+    In pairwise `score` is response_a's lead, `evidence` is from response_a, `rival_evidence` from response_b,
+    `preference` the probability that response_a is better and `label_mass` what it rests on; `slot` is what the judge
+    itself said: A for the response that `order` showed first, B or tie.
     """
 
     def __init__(self, file: AtomicText, frame: Frame) -> None:
         super().__init__(file, SCORE_COLUMNS)
         self._frame = frame
         self._slots = [
-            [(d.id, text_cell(d.id), d.kind == CHECK) for d in frame.dimensions if slot in d.slots]
+            [(d.id, text_cell(d.id), d.kind == CHECK) for d in frame.dimensions if slot in (*d.slots, *d.compared)]
             for slot in range(len(frame.keys))
         ]
+        self._calls = [text_cell(call) for call, _, _ in frame.keys]
+        self._pairs = frame.mode == "pairwise"
         self._numbers: dict[float, tuple[Field, Field]] = {}
 
     def add(self, result: ItemResult) -> None:
         """Append the rows of one item's cells."""
         item = text_cell(result.id)
         rows: list[tuple[Field, ...]] = []
-        for outcome, dimensions in zip(result.outcomes, self._slots, strict=True):
+        for outcome, dimensions, call in zip(result.outcomes, self._slots, self._calls, strict=True):
             judge = text_cell(outcome.judge)
             order = "" if outcome.order == UNORDERED else outcome.order
             for name, column, checked in dimensions:
-                verdict = self._verdict(outcome, outcome.cells[name])
-                rows.append((item, column, CHECK if checked else judge, outcome.repeat, order, *verdict))
+                cell = outcome.cells[name]
+                verdict = self._verdict(outcome, cell)
+                pair = _pair_cells(cell, order) if self._pairs and isinstance(cell, Scored) else _NO_PAIR
+                judged_by = CHECK if checked else judge
+                rows.append((item, column, judged_by, outcome.repeat, order, *verdict, call, *pair))
         self._append(rows)
 
     def _verdict(self, outcome: Outcome, cell: Cell) -> tuple[Field, ...]:
@@ -136,3 +159,9 @@ class ScoresCsv(_CsvFile):
             found = number_cell(score), number_cell(self._frame.normalise(score))
             self._numbers[score] = found
         return found
+
+
+def _pair_cells(cell: Scored, order: str) -> tuple[Field, Field, Field, Field]:
+    slot = picked_slot(winner_of(cell.score), order) if order else ""
+    rival = text_cell(_BETWEEN_QUOTES.join(cell.rival_evidence))
+    return slot, rival, number_cell(cell.preference), number_cell(cell.label_mass)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from agentanvil.errors import RunFolderError, Where, quoted
 from agentanvil.report.cells import cell_text
-from agentanvil.report.csv_files import ITEM_COLUMNS, SCORE_COLUMNS
+from agentanvil.report.csv_files import ITEM_COLUMNS, PAIR_COLUMNS, SCORE_COLUMNS
 from agentanvil.report.writers import ITEMS, SCORES
 from agentanvil.verdict import STATES
 
@@ -32,20 +32,28 @@ _SCORE_DTYPES: Mapping[str, Dtype] = {
     "expected_score": "Float64",
     "entropy": "Float64",
     "evidence_found": "boolean",
+    "preference": "Float64",
+    "label_mass": "Float64",
 }
+_PAIR_DTYPES: Mapping[str, Dtype] = {"preference": "Float64", "p_ab": "Float64", "p_ba": "Float64"}
 
 
 def read_items(folder: str | Path) -> pd.DataFrame:
     """Return `items.csv` of a run folder, a row an item.
 
     `id` is text, `state` and each `D_state` categorical over all states, `pass` boolean, `D_n` Int64, the other numbers
-    Float64; what is empty in the file is NA. Raises RunFolderError where the file is missing or is no such table.
+    Float64; what is empty in the file is NA. A pairwise run has `winner`, `consistency` and `stated_winner` besides,
+    text and "" where there is none, and probabilities. Raises RunFolderError where the file is missing or is no such
+    table.
     """
     path = Path(folder) / ITEMS
     header = _header(path)
     dtypes = dict(_ITEM_DTYPES)
-    for dimension in header[len(ITEM_COLUMNS) :: len(_DIMENSION_DTYPES)]:
+    pairs = tuple(header[-len(PAIR_COLUMNS) :]) == PAIR_COLUMNS
+    for dimension in header[len(ITEM_COLUMNS) : -len(PAIR_COLUMNS) if pairs else None : len(_DIMENSION_DTYPES)]:
         dtypes |= {dimension + suffix: dtype for suffix, dtype in _DIMENSION_DTYPES.items()}
+    if pairs:
+        dtypes |= {name: _PAIR_DTYPES.get(name, "string") for name in PAIR_COLUMNS}
     return _read(path, header, dtypes)
 
 

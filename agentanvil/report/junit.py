@@ -1,15 +1,16 @@
 """`junit.xml`: one test case per item, in strict XML 1.0 whatever the judge wrote.
 
 A failed gate is a failure; a verdict whose absence leaves the overall or the gate open is an error; an item to which
-nothing applies is skipped.
+nothing applies is skipped. What failed in the baseline already is told as output of a case that passes.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from agentanvil.aggregate import OVERALL, DimensionResult, Frame, ItemResult, lowest_dimension
+from agentanvil.aggregate import OVERALL, DimensionResult, Frame, ItemResult, Shortfall, lowest_dimension
 from agentanvil.report.atomic import AtomicText
 from agentanvil.verdict import Scored
 
@@ -58,10 +59,12 @@ class JUnitXml:
         return f'<?xml version="1.0" encoding="utf-8"?>\n<testsuites>\n  <testsuite name={self._suite}{totals}>\n'
 
     def _body(self, result: ItemResult) -> str | None:
+        known = _output([shortfall for shortfall in result.shortfalls if shortfall.known])
         if result.passed is False:
             self._counts["failures"] += 1
-            message = "; ".join(shortfall.text for shortfall in result.shortfalls)
-            return f'<failure type="gate" message={xml_attribute(message)}>{xml_text(_details(result))}</failure>'
+            new = [shortfall for shortfall in result.shortfalls if not shortfall.known]
+            message = xml_attribute("; ".join(shortfall.text for shortfall in new))
+            return f'<failure type="gate" message={message}>{xml_text(_details(result, new))}</failure>{known}'
         gap = result.gap
         undecided = self._gated and result.passed is None
         if gap is not None and (undecided or result.state not in {"scored", "not_applicable"}):
@@ -69,29 +72,38 @@ class JUnitXml:
             message = f"{gap.dimension}: {gap.state}: {gap.code}"
             return (
                 f"<error type={xml_attribute(gap.code)} message={xml_attribute(message)}>"
-                f"{xml_text(gap.message)}</error>"
+                f"{xml_text(gap.message)}</error>{known}"
             )
         if undecided or result.state == "not_applicable":
             self._counts["skipped"] += 1
             return '<skipped message="not applicable"/>'
-        return None
+        return known or None
 
 
-def _details(result: ItemResult) -> str:
+def _output(known: Sequence[Shortfall]) -> str:
+    if not known:
+        return ""
+    lines = [f"known from the baseline: {shortfall.text}" for shortfall in known]
+    text = xml_text("\n".join(lines))
+    return f"<system-out>{text}</system-out>"
+
+
+def _details(result: ItemResult, shortfalls: Sequence[Shortfall]) -> str:
     """Return score, evidence and reason of the dimensions that fell short; of the lowest one for the overall."""
-    names = [shortfall.name for shortfall in result.shortfalls]
+    booleans = {shortfall.name for shortfall in shortfalls if shortfall.boolean}
+    names = [shortfall.name for shortfall in shortfalls]
     dimensions = [dimension for dimension in result.dimensions if dimension.id in names]
     lowest = lowest_dimension(result)
     if OVERALL in names and lowest is not None and lowest[0] not in dimensions:
         dimensions.insert(0, lowest[0])
-    return "\n".join(line for dimension in dimensions for line in _lines(dimension))
+    return "\n".join(line for found in dimensions for line in _lines(found, boolean=found.id in booleans))
 
 
-def _lines(dimension: DimensionResult) -> list[str]:
+def _lines(dimension: DimensionResult, *, boolean: bool) -> list[str]:
     cells = [cell for cell in dimension.cells if isinstance(cell, Scored)]
     lines: list[str] = []
     for cell in cells:
-        lines.append(f"{dimension.id}: {cell.score:g}")
+        lines.append(f"{dimension.id}: {str(cell.score > 0).lower() if boolean else format(cell.score, 'g')}")
         lines.extend(f"  evidence: {quote}" for quote in cell.evidence)
         lines.append(f"  reason: {cell.reason}")
     return lines

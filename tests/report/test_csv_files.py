@@ -37,7 +37,7 @@ def test_columns_are_those_of_the_manual(tmp_path: Path) -> None:
     scores = (tmp_path / "scores.csv").read_text(encoding="utf-8").splitlines()[0]
     assert scores == (
         "id,dimension,judge,repeat,order,state,score,normalised,expected_score,entropy,"
-        "evidence,evidence_found,reason,code,flags"
+        "evidence,evidence_found,reason,code,flags,call,slot,rival_evidence,preference,label_mass"
     )
     assert items.startswith(",".join(ITEM_COLUMNS))
     assert scores == ",".join(SCORE_COLUMNS)

@@ -81,6 +81,11 @@ def test_scores_are_typed(tmp_path: Path) -> None:
         "reason": "string",
         "code": "string",
         "flags": "string",
+        "call": "string",
+        "slot": "string",
+        "rival_evidence": "string",
+        "preference": "Float64",
+        "label_mass": "Float64",
     }
     assert tuple(found["state"].cat.categories) == STATES
     assert found["dimension"].cat.categories.tolist() == ["c", "z", "a"]
