@@ -23,8 +23,9 @@ help: ## list the targets
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --group dev
 	@touch $@
 
-demo: .venv/.run ## grade datasets/demo.jsonl with the local model and compare with its labels
+demo: .venv/.run ## grade answers, then compare pairs in both orders, with the local model and against hand-made labels
 	$(BIN)/anvil grade datasets/demo.jsonl --rubric rubrics/calibrated.yaml --judge local --concurrency 16 --out runs/demo
+	$(BIN)/anvil grade datasets/pairwise_demo.jsonl --rubric benchmarks/llmbar.yaml --judge local --concurrency 16 --order both --out runs/demo-pairs
 
 test: .venv/.dev ## the fast suite
 	$(PYTEST) -n 2 -m 'not live and not slow'

@@ -7,15 +7,12 @@ from dataclasses import asdict, dataclass
 from agentanvil.client.base import Usage
 from agentanvil.engine import read_index
 from agentanvil.plan import Task
-from agentanvil.prompt import PromptRenderer, estimate_tokens
+from agentanvil.prompt import PromptRenderer, estimate_reply_tokens, estimate_tokens
 from agentanvil.runner.folder import JOURNAL
 from agentanvil.runner.grade import pending
 from agentanvil.runner.job import Job, Surroundings, prepare
 from agentanvil.runner.settings import GradeSettings
 from agentanvil.runner.stack import price_table
-
-OUTPUT_TOKENS_PER_DIMENSION = 60
-"""A short quote, a sentence, a number and their JSON; measured on the demo rows with several judges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +42,13 @@ def _estimate(job: Job) -> Estimate:
     index = read_index(job.folder / JOURNAL, job.plan, job.rows, job.fingerprint)
     renderer = PromptRenderer(job.rubric, job.plan.calls)
     system = {name: estimate_tokens(template.system) for name, template in renderer.templates.items()}
+    reply = {name: estimate_reply_tokens(template.contract) for name, template in renderer.templates.items()}
     calls = tokens_in = tokens_out = 0
     for task in pending(job, index):
         if task.call.judged:
             calls += 1
             tokens_in += system[task.call.name] + _user_tokens(renderer, task)
-            tokens_out += OUTPUT_TOKENS_PER_DIMENSION * len(task.call.dimensions)
+            tokens_out += reply[task.call.name]
     return Estimate(
         rows=job.rows,
         calls=calls,

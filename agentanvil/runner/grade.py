@@ -90,7 +90,7 @@ def _graded(job: Job, folder: RunFolder, around: Surroundings, listener: Listene
             raise problem
         manifest = with_session(manifest, end, started)
     manifest["state"] = end.ending
-    summary = write_reports(folder.path, manifest, job.read_rows)
+    summary = write_reports(folder.path, manifest, job.read_rows, listener.failed)
     code = run_exit(end.ending, summary, job.settings.min_coverage)
     write_manifest(folder.path, manifest | {"exit_code": int(code)})
     return GradeResult(folder.path, summary, manifest, end.tally, end.ending, code, end.problem)

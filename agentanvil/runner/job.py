@@ -28,6 +28,7 @@ from agentanvil.errors import UsageError
 from agentanvil.hashing import canonical_json, derive_seed, digest
 from agentanvil.plan import BY_CODE, UNORDERED, OrderMode, Plan, plan_calls
 from agentanvil.prompt import PROMPT_VERSION
+from agentanvil.report import read_baseline
 from agentanvil.rubric import Mode, Rubric, load_rubric
 from agentanvil.runner.folder import Identity
 from agentanvil.runner.local_judge import model_label, name_judge
@@ -116,6 +117,8 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
     rubric = rubric_in_mode(load_rubric(settings.rubric), settings.mode)
     _refuse_strangers(settings, rubric)
     checks = CheckRunner(rubric, allow_code=settings.allow_code)
+    if settings.baseline is not None:
+        read_baseline(settings.baseline, rubric)
     spec = _judge_of(settings.judge, rubric, around.environ)
     with open_rows(settings.data, settings.mapping, rubric, around, settings.vs) as dataset:
         info = dataset.scan()

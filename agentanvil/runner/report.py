@@ -29,7 +29,7 @@ def report(folder: Path, listener: Listener) -> tuple[Summary, Exit]:
             hint="Name the folder that `anvil grade` wrote; its last line says which.",
         )
     with RunFolder(folder):
-        summary = write_reports(folder, manifest, _rows(manifest, listener))
+        summary = write_reports(folder, manifest, _rows(manifest, listener), listener.failed)
     return summary, run_exit(manifest["state"], summary, manifest["plan"]["min_coverage"])
 
 

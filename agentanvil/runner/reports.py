@@ -12,7 +12,7 @@ from agentanvil.engine import JournalIndex, JournalReader, read_index
 from agentanvil.errors import RunWriteError, Where
 from agentanvil.hashing import derive_seed
 from agentanvil.plan import Plan, plan_calls, task_id
-from agentanvil.report import ReportWriters
+from agentanvil.report import ReportWriters, failure_lines, read_baseline
 from agentanvil.rubric import Rubric, parse_rubric
 from agentanvil.runner.folder import JOURNAL
 from agentanvil.runner.job import rubric_in_mode
@@ -21,11 +21,14 @@ from agentanvil.verdict import NotRun, Outcome
 RowSource = Callable[[], Iterator[Row]]
 
 
-def write_reports(folder: Path, manifest: Mapping[str, Any], rows: RowSource | None) -> Summary:
+def write_reports(
+    folder: Path, manifest: Mapping[str, Any], rows: RowSource | None, failed: Callable[[str], None]
+) -> Summary:
     """Write items.csv, scores.csv, summary.json and junit.xml; return the summary.
 
-    `rows` gives the names of rows that no journal line names; without it they are called after their number.
-    Raises RunFolderError for a damaged journal, RunWriteError where a report cannot be written.
+    `rows` gives the names of rows that no journal line names; without it they are called after their number. `failed`
+    is told of everything that fails the run, a line each. Raises RunFolderError for a damaged journal or baseline,
+    RunWriteError where a report cannot be written.
     """
     shape = manifest["plan"]
     rubric = rubric_in_mode(parse_rubric(manifest["rubric"]["text"], manifest["rubric"]["file"]), shape["mode"])
@@ -43,12 +46,16 @@ def write_reports(folder: Path, manifest: Mapping[str, Any], rows: RowSource | N
         plan,
         derive_seed(fingerprint, "intervals"),
         reading=shape["reading"],
+        baseline=None if shape["baseline"] is None else read_baseline(shape["baseline"], rubric),
     )
     reader = JournalReader(folder / JOURNAL, index)
     try:
         with ReportWriters(folder, summariser.frame, junit=True) as writers:
             for item in _items(index, reader, rows):
-                writers.add(summariser.add(item))
+                result = summariser.add(item)
+                writers.add(result)
+                for line in failure_lines(result):
+                    failed(line)
             summary = summariser.finish(_notes(manifest, rubric))
             writers.finish(summary)
     except OSError as error:

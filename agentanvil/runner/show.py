@@ -4,52 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from agentanvil.client import ChatRequest
 from agentanvil.client.adapter import Adapter, Shape
 from agentanvil.client.base import Usage
 from agentanvil.client.provider import Endpoint, shape_for
 from agentanvil.client.spec import JudgeSpec, find_key
-from agentanvil.dataset import Dataset, Row
-from agentanvil.errors import DatasetError, JudgeSetupError, UsageError, Where
+from agentanvil.dataset import Row
+from agentanvil.errors import JudgeSetupError
 from agentanvil.judge import build_request
-from agentanvil.plan import CallPlan, Task, plan_calls, task_id
-from agentanvil.prompt import PromptRenderer, estimate_tokens
-from agentanvil.rubric import Rubric, load_rubric
-from agentanvil.runner.estimate import OUTPUT_TOKENS_PER_DIMENSION
+from agentanvil.plan import UNORDERED, CallPlan, Task
+from agentanvil.plan.order import AB
+from agentanvil.prompt import PromptRenderer, estimate_reply_tokens, estimate_tokens
 from agentanvil.runner.events import Listener
-from agentanvil.runner.job import Surroundings, open_rows
-from agentanvil.runner.local_judge import name_judge
+from agentanvil.runner.job import Surroundings
 from agentanvil.runner.settings import JudgeSettings
+from agentanvil.runner.show_subject import (
+    UNNAMED,
+    ShowSettings,
+    Subject,
+    chosen_call,
+    chosen_row,
+    names,
+    open_subject,
+    read_subject,
+    tasks_of,
+)
 from agentanvil.runner.stack import cache_path, open_store, price_table, wire_of
 from agentanvil.runner.wiring import call_settings
-
-_UNNAMED = JudgeSpec("compat", "MODEL", "BASE_URL")
-_MOST_NAMED = 3
-
-
-@dataclass(frozen=True, slots=True)
-class ShowSettings:
-    """Which request to show. `id` None is the first row, `data` None a made-up one, `call` None the first call.
-
-    `repeat` counts from 0, as in task ids and scores.csv.
-    """
-
-    rubric: str
-    judge: JudgeSettings
-    data: str | None = None
-    mapping: tuple[str, ...] = ()
-    id: str | None = None
-    repeat: int = 0
-    call: str | None = None
-
-    def __post_init__(self) -> None:
-        """Raise UsageError for flags that cannot be meant together."""
-        if self.repeat < 0:
-            raise UsageError(f"--repeat counts from 0, so it cannot be {self.repeat}")
-        if self.id is not None and self.data is None:
-            raise UsageError("--id names a row, and no data file is given", hint="anvil show RUBRIC DATA --id ID")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,76 +54,68 @@ class ShownRequest:
     notes: tuple[str, ...]
 
 
-def show(settings: ShowSettings, around: Surroundings, listener: Listener) -> ShownRequest | None:
-    """Build the request as `grade` builds it. None where code decides every dimension: no judge is asked.
+@dataclass(frozen=True, slots=True)
+class _Wire:
+    """How requests to the judge are put: what a run would begin with, and what it would try first of all."""
 
-    Raises InputError; only the rows up to the one that is shown are read.
+    adapter: Adapter
+    endpoint: Endpoint
+    known: Shape
+    headers: tuple[str, ...]
+    missing: tuple[str, ...]
+
+
+def show(settings: ShowSettings, around: Surroundings, listener: Listener) -> tuple[ShownRequest, ...]:
+    """Build the request as `grade` builds it, two where both orders of a pair are asked.
+
+    Empty where code decides every dimension: no judge is asked. Raises InputError; only the rows up to the one that
+    is shown are read.
     """
-    rubric = load_rubric(settings.rubric)
-    spec = name_judge(settings.judge, around.environ)
-    calls = [call for call in plan_calls(rubric) if call.judged]
-    if not calls:
-        return None
-    call = _chosen_call(calls, settings.call)
-    row = _chosen_row(settings, rubric, around)
-    task = Task(task_id(row.id, call.name, settings.repeat), row, call, settings.repeat, str(spec or _UNNAMED))
-    request = build_request(task, PromptRenderer(rubric, calls).render(task), call_settings(settings.judge))
-    adapter, endpoint = wire_of(_UNNAMED if spec is None or spec.provider == "recorded" else spec)
-    known = _remembered(endpoint, settings.judge, around, listener) or endpoint.first
-    shape = shape_for(known, request)
-    headers, missing = _headers(spec, adapter, settings.judge, around.environ)
+    subject = read_subject(settings, around)
+    if subject is None:
+        return ()
+    call = chosen_call(subject)
+    with open_subject(subject, around) as dataset:
+        row = chosen_row(subject, dataset)
+    wire = _wire(subject, around, listener)
+    renderer = PromptRenderer(subject.rubric, subject.calls)
+    return tuple(_shown(task, renderer, subject, wire) for task in tasks_of(subject, row, call))
+
+
+def _shown(task: Task, renderer: PromptRenderer, subject: Subject, wire: _Wire) -> ShownRequest:
+    judge = subject.settings.judge
+    prompt = renderer.render(task)
+    request = build_request(task, prompt, call_settings(judge))
+    shape = shape_for(wire.known, request)
     tokens_in = sum(estimate_tokens(message.content) for message in request.messages)
-    tokens_out = OUTPUT_TOKENS_PER_DIMENSION * len(call.dimensions)
+    tokens_out = estimate_reply_tokens(prompt.contract)
+    model = wire.endpoint.model
     return ShownRequest(
         task=task.id,
-        url=endpoint.base_url + adapter.path,
-        headers=headers,
+        url=wire.endpoint.base_url + wire.adapter.path,
+        headers=wire.headers,
         request=request,
-        body=adapter.build(endpoint.model, request, shape),
+        body=wire.adapter.build(model, request, shape),
         input_tokens=tokens_in,
         output_tokens=tokens_out,
-        cost_usd=price_table(spec or _UNNAMED, settings.judge).cost(Usage(tokens_in, tokens_out), endpoint.model),
+        cost_usd=price_table(subject.judge, judge).cost(Usage(tokens_in, tokens_out), model),
         notes=(
-            *_about_judge(spec, task),
-            *missing,
-            *_about_row(settings, rubric, row),
-            *_about_calls(calls, call),
-            *_about_shape(shape, shape_for(endpoint.first, request)),
+            *_about_judge(subject.spec, task),
+            *wire.missing,
+            *_about_row(subject, task.row),
+            *_about_order(subject, task),
+            *_about_calls(subject.calls, task.call),
+            *_about_shape(shape, shape_for(wire.endpoint.first, request)),
         ),
     )
 
 
-def _chosen_call(calls: list[CallPlan], name: str | None) -> CallPlan:
-    if name is None:
-        return calls[0]
-    for call in calls:
-        if call.name == name:
-            return call
-    raise UsageError(f"no judge is asked in a call {name!r}", hint=f"Judged calls: {_names(calls)}.")
-
-
-def _chosen_row(settings: ShowSettings, rubric: Rubric, around: Surroundings) -> Row:
-    if settings.data is None:
-        source = ("(the row's source)",) if rubric.needs_source else ()
-        return Row(0, 1, "row", "(the row's request)", "(the row's response)", source)
-    with open_rows(settings.data, settings.mapping, rubric, around) as dataset:
-        for row in dataset.rows():
-            if settings.id is None or row.id == settings.id:
-                return row
-        raise _no_such_row(dataset, settings.id)
-
-
-def _no_such_row(dataset: Dataset, wanted: str | None) -> UsageError | DatasetError:
-    if wanted is None:
-        return DatasetError("0 rows", where=Where(dataset.path), hint="give at least one row to judge")
-    close = get_close_matches(wanted, _ids(dataset), n=_MOST_NAMED, cutoff=0.4)
-    hint = f"Close to it: {', '.join(map(repr, close))}." if close else "Without --id the first row is shown."
-    return UsageError(f"no row has the id {wanted!r}", where=Where(dataset.path, key="id"), hint=hint)
-
-
-def _ids(dataset: Dataset) -> Iterator[str]:
-    for row in dataset.rows():
-        yield row.id
+def _wire(subject: Subject, around: Surroundings, listener: Listener) -> _Wire:
+    spec, judge = subject.spec, subject.settings.judge
+    adapter, endpoint = wire_of(UNNAMED if spec is None or spec.provider == "recorded" else spec)
+    known = _remembered(endpoint, judge, around, listener) or endpoint.first
+    headers, missing = _headers(spec, adapter, judge, around.environ)
+    return _Wire(adapter, endpoint, known, headers, missing)
 
 
 def _remembered(endpoint: Endpoint, settings: JudgeSettings, around: Surroundings, listener: Listener) -> Shape | None:
@@ -178,16 +152,24 @@ def _about_judge(spec: JudgeSpec | None, task: Task) -> Iterator[str]:
         yield f"{spec} gets its address when anvil starts it on this machine"
 
 
-def _about_row(settings: ShowSettings, rubric: Rubric, row: Row) -> Iterator[str]:
-    if settings.data is None:
+def _about_row(subject: Subject, row: Row) -> Iterator[str]:
+    if subject.settings.data is None:
         yield "no data file is given: the row is a placeholder"
-    if row.expected is not None and not rubric.allow_expected:
+    if row.expected is not None and not subject.rubric.allow_expected:
         yield "the row's expected answer is hidden from the judge"
 
 
-def _about_calls(calls: list[CallPlan], shown: CallPlan) -> Iterator[str]:
+def _about_order(subject: Subject, task: Task) -> Iterator[str]:
+    if task.order == UNORDERED:
+        return
+    first, second = ("response_a", "response_b") if task.order == AB else ("response_b", "response_a")
+    why = " (drawn from the seed and the item)" if subject.plan.orders == "random" else ""
+    yield f"{first} is shown as A and {second} as B{why}"
+
+
+def _about_calls(calls: tuple[CallPlan, ...], shown: CallPlan) -> Iterator[str]:
     if len(calls) > 1:
-        yield f"each row is asked about in {len(calls)} calls ({_names(calls)}); this is {shown.name}"
+        yield f"each row is asked about in {len(calls)} calls ({names(calls)}); this is {shown.name}"
 
 
 def _about_shape(shape: Shape, first: Shape) -> Iterator[str]:
@@ -195,7 +177,3 @@ def _about_shape(shape: Shape, first: Shape) -> Iterator[str]:
         yield f"left out, since this endpoint refused it before: {', '.join(sorted(shape.dropped))}"
     if shape.rung != first.rung:
         yield f"structured output by {shape.rung}, the strongest that this endpoint took before"
-
-
-def _names(calls: list[CallPlan]) -> str:
-    return ", ".join(call.name for call in calls)
