@@ -4,7 +4,8 @@ from agentanvil.prompt.contract import Contract, ContractDimension, Prompt, buil
 from agentanvil.prompt.material import Material
 from agentanvil.prompt.render import CallTemplate, PromptRenderer
 from agentanvil.prompt.reply_form import NOT_APPLICABLE, reask
-from agentanvil.prompt.tokens import estimate_tokens
+from agentanvil.prompt.system import dimension_text
+from agentanvil.prompt.tokens import estimate_reply_tokens, estimate_tokens
 from agentanvil.prompt.trace_text import TraceText, trace_text
 from agentanvil.prompt.words import PROMPT_VERSION
 
@@ -19,6 +20,8 @@ __all__ = [
     "PromptRenderer",
     "TraceText",
     "build_contract",
+    "dimension_text",
+    "estimate_reply_tokens",
     "estimate_tokens",
     "reask",
     "trace_text",

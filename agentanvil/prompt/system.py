@@ -23,6 +23,11 @@ def system_text(rubric: Rubric, contract: Contract) -> str:
     return "\n\n".join(sections)
 
 
+def dimension_text(rubric: Rubric, dimension: Dimension) -> str:
+    """Return all that the message says of one dimension: its section, and its line in the procedure."""
+    return "\n".join((_dimension(rubric, dimension), *_reminders(rubric, (dimension,))))
+
+
 def _section(title: str, lines: list[str]) -> str:
     return "\n".join((f"# {title}", *lines))
 
@@ -46,7 +51,7 @@ def _dimension(rubric: Rubric, dimension: Dimension) -> str:
 
 
 def _procedure(rubric: Rubric, dimensions: tuple[Dimension, ...], contract: Contract) -> tuple[str, ...]:
-    """Return the procedure and the reply's form; a gate, kept short, has both in one and no scope a second time."""
+    """Return the procedure and the reply's form; a gate has both in one."""
     form = reply_form(contract)
     if rubric.mode == "gate":
         asked = [words.brief_steps(rubric)] if contract.reply.format == "json" else []
@@ -54,7 +59,14 @@ def _procedure(rubric: Rubric, dimensions: tuple[Dimension, ...], contract: Cont
     lines = ["For each dimension in turn:"] if len(dimensions) > 1 else []
     steps = words.steps(rubric, contract.steps)
     lines.extend(f"{number}. {step}" for number, step in enumerate(steps, start=1))
-    lines.extend(words.exclusions(dimension) for dimension in dimensions if dimension.scope.outside)
+    lines.extend(_reminders(rubric, dimensions))
     if contract.nested and rubric.mode == "pairwise":
         lines.append("Then winner: the better response over all dimensions.")
     return _section("Procedure", lines), _section("Reply", [form])
+
+
+def _reminders(rubric: Rubric, dimensions: tuple[Dimension, ...]) -> list[str]:
+    """Return what each dimension leaves alone, said again where it is scored; a gate is kept short."""
+    if rubric.mode == "gate":
+        return []
+    return [words.exclusions(dimension) for dimension in dimensions if dimension.scope.outside]

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 
+from agentanvil.prompt.contract import Contract
+
 # Scripts whose tokenizers spend about one token a character: CJK ideographs, kana, hangul, full-width forms.
 _WIDE = re.compile(
     "[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]+"
 )
 BYTES_PER_TOKEN = 4
+# With their JSON, measured on the demo rows with several judges.
+EVIDENCE_TOKENS = 30
+REASON_TOKENS = 20
+VERDICT_TOKENS = 10
 
 
 def estimate_tokens(text: str) -> int:
@@ -22,3 +28,10 @@ def estimate_tokens(text: str) -> int:
     wide = "".join(_WIDE.findall(text))
     narrow_bytes = len(text.encode("utf-8", "surrogatepass")) - len(wide.encode())
     return len(wide) + -(-narrow_bytes // BYTES_PER_TOKEN)
+
+
+def estimate_reply_tokens(contract: Contract) -> int:
+    """Return what a reply that keeps to the contract takes: evidence, reason and verdict of each dimension."""
+    sides, reason = len(contract.evidence_keys), contract.reasoned and contract.reply.format == "json"
+    each = sides * EVIDENCE_TOKENS + (REASON_TOKENS if reason else 0) + VERDICT_TOKENS
+    return each * len(contract.dimensions)

@@ -45,11 +45,16 @@ def write_rows(folder: Path, *rows: dict[str, Any]) -> Path:
 
 
 def verdict_for(schema: dict[str, Any], score: int = 4) -> Any:
-    """Return an object that fits a verdict's schema: every score is `score`, every quote the word `the`."""
+    """Return an object that fits a verdict's schema: every score or margin is `score`, every quote the word `the`.
+
+    Every gate is passed, and slot A is better.
+    """
     if schema.get("type") == "object":
         return {name: verdict_for(part, score) for name, part in schema["properties"].items()}
     if "enum" in schema:
-        return score
+        return score if isinstance(schema["enum"][0], int) else schema["enum"][0]
+    if schema.get("type") == "boolean":
+        return True
     return ["the"] if schema.get("type") == "array" else "so it is"
 
 

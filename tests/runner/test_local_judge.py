@@ -17,7 +17,8 @@ from agentanvil.runner.job import Surroundings
 from agentanvil.runner.judge import inspect_judge
 from agentanvil.runner.local_judge import model_label, name_judge
 from agentanvil.runner.settings import JudgeSettings
-from agentanvil.runner.show import ShowSettings, show
+from agentanvil.runner.show import show
+from agentanvil.runner.show_subject import ShowSettings
 from agentanvil.runner.stack import wire_of
 from tests.fakes.llama import Fake, put_llama, put_model
 from tests.fakes.runs import Collected, Runs, rows
@@ -206,10 +207,9 @@ def test_what_it_can_do_is_found_out(tmp_path: Path) -> None:
 def test_what_is_shown_is_what_is_asked(tmp_path: Path) -> None:
     here = Here(tmp_path)
     here.grade("run", concurrency=1)
-    shown = show(
+    (shown,) = show(
         ShowSettings(str(here.runs.rubric), JudgeSettings("local", cache="off"), str(here.runs.data)),
         Surroundings(here.environ),
         Silent(),
     )
-    assert shown is not None
     assert json.loads(shown.body) == here.fake.asked[0]

@@ -15,7 +15,8 @@ from agentanvil.runner.events import Silent
 from agentanvil.runner.grade import grade
 from agentanvil.runner.job import Surroundings
 from agentanvil.runner.settings import GradeSettings, JudgeSettings
-from agentanvil.runner.show import ShownRequest, ShowSettings, show
+from agentanvil.runner.show import ShownRequest, show
+from agentanvil.runner.show_subject import ShowSettings
 from tests.fakes.server import Answer, FakeServer, Recorded, tool_call, unused_port
 from tests.fakes.verdicts import CODE_RUBRIC, graded, refusing, small_rubric, verdict_for, write_rows
 
@@ -26,8 +27,7 @@ ROWS: tuple[dict[str, Any], ...] = (
 
 
 def shown(settings: ShowSettings, **environ: str) -> ShownRequest:
-    found = show(settings, Surroundings(environ), Silent())
-    assert found is not None
+    (found,) = show(settings, Surroundings(environ), Silent())
     return found
 
 
@@ -164,7 +164,7 @@ def test_a_split_rubric_shows_its_first_call_and_names_the_others(tmp_path: Path
 def test_a_rubric_of_checks_asks_no_judge(tmp_path: Path) -> None:
     rubric = tmp_path / "code.yaml"
     rubric.write_text(CODE_RUBRIC, encoding="utf-8")
-    assert show(ShowSettings(str(rubric), JudgeSettings()), Surroundings({}), Silent()) is None
+    assert show(ShowSettings(str(rubric), JudgeSettings()), Surroundings({}), Silent()) == ()
 
 
 def test_rows_come_from_standard_input_and_through_a_map(tmp_path: Path) -> None:
@@ -172,8 +172,7 @@ def test_rows_come_from_standard_input_and_through_a_map(tmp_path: Path) -> None
     settings = ShowSettings(
         str(small_rubric(tmp_path)), JudgeSettings(), "-", ("request=prompt", "response=output.text"), id="7"
     )
-    found = show(settings, Surroundings({}, io.BytesIO(row)), Silent())
-    assert found is not None
+    (found,) = show(settings, Surroundings({}, io.BytesIO(row)), Silent())
     assert found.task == "7/joint/0"
     assert "Because." in found.request.messages[1].content
 
@@ -206,3 +205,80 @@ def test_a_file_without_rows_and_a_broken_row_are_refused_with_their_place(tmp_p
         shown(ShowSettings(rubric, JudgeSettings(), str(write_rows(tmp_path))))
     with pytest.raises(DatasetError, match=r"rows\.jsonl:1: response"):
         shown(ShowSettings(rubric, JudgeSettings(), str(write_rows(tmp_path, {"id": "a", "request": "b"}))))
+
+
+PAIRS: tuple[dict[str, Any], ...] = (
+    {"id": "p1", "request": "Name a prime.", "response_a": "It is two.", "response_b": "It is nine."},
+    {"id": "p2", "request": "Name another.", "response_a": "It is ten.", "response_b": "It is three."},
+)
+
+
+@pytest.mark.parametrize("order", [None, "both", "fixed"])
+@pytest.mark.parametrize("calls", [None, "split", "both"])
+def test_a_pair_is_shown_byte_for_byte_as_a_run_sends_it(tmp_path: Path, order: Any, calls: Any) -> None:
+    rubric, data = str(small_rubric(tmp_path)), str(write_rows(tmp_path, *PAIRS))
+    with FakeServer(graded) as server:
+        judge = JudgeSettings(f"compat:m@{server.url}", cache="off", concurrency=1, seed=3)
+        asked = GradeSettings(data, rubric, judge, "pairwise", order, calls=calls, repeats=2, out=tmp_path / "run")
+        grade(asked, Surroundings({}), Silent())
+        sent = sorted(request.body for request in server.requests)
+    names = {None: ["joint"], "split": ["accuracy", "coverage"], "both": ["joint", "accuracy", "coverage"]}[calls]
+    bodies = [
+        request.body
+        for row in PAIRS
+        for repeat in (0, 1)
+        for name in names
+        for request in show(
+            ShowSettings(rubric, judge, data, (), row["id"], repeat, name, "pairwise", order, calls=calls),
+            Surroundings({}),
+            Silent(),
+        )
+    ]
+    assert sorted(bodies) == sent
+
+
+def test_a_pair_of_files_is_joined(tmp_path: Path) -> None:
+    one = write_rows(tmp_path, {"id": "x", "request": "Q?", "response": "first answer"})
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"id": "x", "request": "Q?", "response": "second answer"}\n', encoding="utf-8")
+    found = shown(
+        ShowSettings(
+            str(small_rubric(tmp_path)), JudgeSettings(), str(one), mode="pairwise", order="fixed", vs=(str(other),)
+        )
+    )
+    user = found.request.messages[1].content
+    assert user.index("first answer") < user.index("RESPONSE B") < user.index("second answer")
+    assert any("response_a is shown as A and response_b as B" in note for note in found.notes)
+
+
+def test_each_mode_has_a_made_up_row(tmp_path: Path) -> None:
+    rubric = str(small_rubric(tmp_path))
+    users = {
+        mode: shown(ShowSettings(rubric, JudgeSettings(), mode=mode)).request.messages[1].content
+        for mode in ("absolute", "gate", "pairwise")
+    }
+    assert "(the row's response)" in users["absolute"]
+    assert users["gate"].endswith("Check the response.")
+    assert "(the row's response_b)" in users["pairwise"]
+
+
+def test_a_drawn_order_says_so(tmp_path: Path) -> None:
+    rubric = str(small_rubric(tmp_path))
+    orders = [shown(ShowSettings(rubric, JudgeSettings(), repeat=n, mode="pairwise")) for n in (0, 1)]
+    assert {request.task.rsplit("/", 1)[1] for request in orders} == {"ab", "ba"}
+    assert all(any("drawn" in note for note in request.notes) for request in orders)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"mode": "ranked"}, "--mode is one of"),
+        ({"order": "ab", "mode": "pairwise"}, "--order is one of"),
+        ({"calls": "joined"}, "--calls is one of"),
+        ({"order": "both"}, "about two responses, but this is absolute"),
+        ({"vs": ("x.jsonl",), "mode": "pairwise"}, "no data file"),
+    ],
+)
+def test_a_way_of_asking_that_cannot_be_meant_is_refused(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        shown(ShowSettings(str(small_rubric(tmp_path)), JudgeSettings(), **changes))

@@ -1,0 +1,167 @@
+"""What a contract costs to ask, with its scope clauses and without them, before anything is sent.
+
+Tokens are estimated, no tokenizer is used. The clauses stand in the system message, which is the same for every row:
+a provider that keeps prompts in a cache bills them at its lower price from the second call on, which is not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+
+from agentanvil.client.base import Usage
+from agentanvil.dataset import Row
+from agentanvil.plan import CallPlan, Task
+from agentanvil.prompt import PromptRenderer, dimension_text, estimate_reply_tokens, estimate_tokens
+from agentanvil.rubric import Dimension, Rubric, Scope
+from agentanvil.runner.job import Surroundings
+from agentanvil.runner.show_subject import ShowSettings, Subject, chosen_row, open_subject, read_subject, tasks_of
+from agentanvil.runner.stack import price_table
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Calls, their tokens and US dollars; `cost_usd` None: the price is unknown. The input holds `scope_tokens`."""
+
+    calls: int
+    input_tokens: int
+    input_tokens_without_scope: int
+    scope_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    cost_without_scope_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionCost:
+    """What the prompt says of one dimension, in tokens: its section, and its scope's line in the procedure."""
+
+    dimension: str
+    tokens: int
+    tokens_without_scope: int
+
+
+@dataclass(frozen=True, slots=True)
+class CallCost:
+    """One call about the shown row. Its tokens are more than those of its dimensions: rules, reply form, the row."""
+
+    call: str
+    amount: Amount
+    dimensions: tuple[DimensionCost, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptCost:
+    """`calls` are those about the row with the id `row`, `of_row` adds them up: each order of a pair counts.
+
+    `run` is the same for all `rows`, each asked once; None without a data file.
+    """
+
+    rubric: str
+    mode: str
+    judge: str | None
+    row: str
+    calls: tuple[CallCost, ...]
+    of_row: Amount
+    rows: int | None
+    run: Amount | None
+
+
+def show_cost(settings: ShowSettings, around: Surroundings) -> PromptCost | None:
+    """Add up what the rubric's calls take. None where code decides every dimension.
+
+    With a data file all of its rows are read. Raises InputError.
+    """
+    subject = read_subject(settings, around)
+    if subject is None:
+        return None
+    meter = _Meter(subject)
+    with open_subject(subject, around) as dataset:
+        row = chosen_row(subject, dataset)
+        counted = None if dataset is None else meter.rows(dataset.rows())
+    return PromptCost(
+        rubric=subject.rubric.id,
+        mode=subject.rubric.mode,
+        judge=str(subject.spec) if subject.spec else None,
+        row=row.id,
+        calls=tuple(meter.call(row, call) for call in subject.calls),
+        of_row=meter.amount(meter.row(row)),
+        rows=None if counted is None else counted[0],
+        run=None if counted is None else meter.amount(counted[1]),
+    )
+
+
+def cost_as_dict(cost: PromptCost) -> dict[str, object]:
+    """Return the costs as JSON data."""
+    return asdict(cost)
+
+
+def without_scope(rubric: Rubric) -> Rubric:
+    """Return the rubric as it would be without any scope clause."""
+    bare = (replace(d, scope=Scope()) if isinstance(d, Dimension) else d for d in rubric.dimensions)
+    return replace(rubric, dimensions=tuple(bare))
+
+
+@dataclass(frozen=True, slots=True)
+class _Count:
+    calls: int = 0
+    given: int = 0
+    scope: int = 0
+    reply: int = 0
+
+    def __add__(self, other: _Count) -> _Count:
+        return _Count(
+            self.calls + other.calls, self.given + other.given, self.scope + other.scope, self.reply + other.reply
+        )
+
+
+class _Meter:
+    """Measures each call's system message and reply once, and every row's user message."""
+
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
+        self._bare = without_scope(subject.rubric)
+        self._renderer = PromptRenderer(subject.rubric, subject.calls)
+        self._prices = price_table(subject.judge, subject.settings.judge)
+        bare = PromptRenderer(self._bare, subject.calls).templates
+        self._of_call: Mapping[str, _Count] = {
+            name: _Count(
+                calls=1,
+                given=estimate_tokens(template.system),
+                scope=estimate_tokens(template.system) - estimate_tokens(bare[name].system),
+                reply=estimate_reply_tokens(template.contract),
+            )
+            for name, template in self._renderer.templates.items()
+        }
+
+    def rows(self, rows: Iterable[Row]) -> tuple[int, _Count]:
+        number, total = 0, _Count()
+        for row in rows:
+            number, total = number + 1, total + self.row(row)
+        return number, total
+
+    def row(self, row: Row) -> _Count:
+        tasks = (task for call in self._subject.calls for task in tasks_of(self._subject, row, call))
+        return sum(map(self._task, tasks), _Count())
+
+    def call(self, row: Row, call: CallPlan) -> CallCost:
+        """Return what one call takes; each order of a pair takes the same."""
+        first = tasks_of(self._subject, row, call)[0]
+        pairs = zip(self._subject.rubric.judged, self._bare.judged, strict=True)
+        dimensions = (self._dimension(d, bare) for d, bare in pairs if d.id in call.dimensions)
+        return CallCost(call.name, self.amount(self._task(first)), tuple(dimensions))
+
+    def amount(self, count: _Count) -> Amount:
+        model, bare = self._subject.judge.model, count.given - count.scope
+        cost = self._prices.cost(Usage(count.given, count.reply), model)
+        without = self._prices.cost(Usage(bare, count.reply), model)
+        return Amount(count.calls, count.given, bare, count.scope, count.reply, cost, without)
+
+    def _task(self, task: Task) -> _Count:
+        user = estimate_tokens(self._renderer.render(task).user)
+        return self._of_call[task.call.name] + _Count(given=user)
+
+    def _dimension(self, dimension: Dimension, bare: Dimension) -> DimensionCost:
+        texts = (dimension_text(self._subject.rubric, each) for each in (dimension, bare))
+        whole, without = map(estimate_tokens, texts)
+        return DimensionCost(dimension.id, whole, without)
