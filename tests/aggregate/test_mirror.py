@@ -41,12 +41,16 @@ def pairs(orders: OrderMode, repeats: int) -> st.SearchStrategy[Pair]:
     cells = st.lists(DELTA, min_size=calls, max_size=calls)
     return st.builds(
         made,
-        st.fixed_dictionaries({"a": cells, "b": cells, "c": st.lists(st.sampled_from([-4, 0, 4]), min_size=1, max_size=1)}),
+        st.fixed_dictionaries(
+            {"a": cells, "b": cells, "c": st.lists(st.sampled_from([-4, 0, 4]), min_size=1, max_size=1)}
+        ),
         st.lists(st.sampled_from(["ab", "ba"]), min_size=calls, max_size=calls),
         st.lists(st.none() | st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.9, 1.0]), min_size=calls, max_size=calls),
         st.lists(WINNER, min_size=calls, max_size=calls),
         st.tuples(
-            LABELS, st.sampled_from(["", "g", "h"]), st.sampled_from([("x", "y"), ("x", "y"), ("y", "z"), ("z", "x")])
+            LABELS,
+            st.sampled_from(["", "g", "h"]),
+            st.sampled_from([("x", "y"), ("x", "y"), ("y", "z"), ("z", "x")]),
         ),
     )
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.aggregate import Frame, ItemResult, Summariser
-from agentanvil.report import ITEM_COLUMNS, SCORE_COLUMNS, ReportWriters
+from agentanvil.report import ITEM_COLUMNS, PAIR_COLUMNS, SCORE_COLUMNS, ReportWriters
 from agentanvil.report.cells import text_cell
 from agentanvil.rubric import Rubric
 from agentanvil.verdict import InputFault, JudgeError, NotApplicable, NotRun, Scored
-from tests.fakes.graded import NA, Score, columns, grade, item, plan, rubric
+from tests.fakes.graded import NA, Pair, Score, columns, compared, grade, item, plan, rubric
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
@@ -154,6 +154,63 @@ def test_round_trip_of_any_text(tmp_path_factory: pytest.TempPathFactory, texts:
     assert [(r["id"], r["evidence"], r["reason"]) for r in found] == [
         (text_cell(name), text_cell(quote), text_cell(reason)) for name, quote, reason in texts
     ]
+
+
+def test_pairs_by_hand(tmp_path: Path) -> None:
+    of = rubric("a", checks=["c"], mode="pairwise")
+    results, _ = compared(
+        of,
+        Pair({"a": [2, 1], "c": [0]}, preferences=[0.8, 0.8], stated=["a", "a"]),
+        Pair({"a": [1, -1], "c": [4]}),
+        Pair({"a": [None, 1], "c": [0]}),
+    )
+    written(tmp_path, of, results)
+    lines = (tmp_path / "items.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[0].endswith(",".join(PAIR_COLUMNS))
+    assert lines[1:] == [
+        "item-0,scored,0.75,,1.5,,1,scored,0,,1,scored,a,0.8,consistent,a,0.8,0.8",
+        "item-1,scored,2,,0,,1,scored,4,,1,scored,a,,consistent,,,",
+        "item-2,judge_error,,,,,0,judge_error,0,,1,scored,,,,,,",
+    ]
+
+
+def test_the_raw_slot_and_the_mapped_score_are_both_stored(tmp_path: Path) -> None:
+    of = rubric("a", checks=["c"], mode="pairwise")
+    cell = Scored(3, ("from a",), True, "since", (), ("=from b", "again"), 0.9, 0.75)
+    results, _ = compared(of, Pair({"a": [cell, 3], "c": [-4]}), Pair({"a": [-1, 0], "c": [0]}))
+    written(tmp_path, of, results)
+    found = rows(tmp_path / "scores.csv")
+    assert [(r["dimension"], r["order"], r["score"], r["slot"], r["call"]) for r in found] == [
+        ("c", "", "-4", "", "checks"),
+        ("a", "ab", "3", "A", "joint"),
+        ("a", "ba", "3", "B", "joint"),  # O-E07: shown second, and still the winner
+        ("c", "", "0", "", "checks"),
+        ("a", "ab", "-1", "B", "joint"),
+        ("a", "ba", "0", "tie", "joint"),
+    ]
+    assert found[1]["rival_evidence"] == "'=from b | again"
+    assert (found[1]["preference"], found[1]["label_mass"], found[1]["normalised"]) == ("0.9", "0.75", "0.875")
+    assert (found[5]["preference"], found[5]["normalised"]) == ("", "0.5")
+
+
+def test_both_ways_of_asking_are_told_apart(tmp_path: Path) -> None:
+    of = rubric("a", "b")
+    shape = plan(of, ways="both")
+    summariser = Summariser(of, shape, seed=1)
+    results = [summariser.add(item(shape, 0, {"a": 5, "b": 4}))]
+    with ReportWriters(tmp_path, summariser.frame) as writers:
+        writers.add(results[0])
+        writers.finish(summariser.finish())
+    found = [(r["dimension"], r["call"], r["slot"]) for r in rows(tmp_path / "scores.csv")]
+    assert found == [("a", "joint", ""), ("b", "joint", ""), ("a", "a", ""), ("b", "b", "")]
+
+
+def test_a_gates_verdicts_are_one_and_zero(tmp_path: Path) -> None:
+    of = rubric("a", mode="gate")
+    written(tmp_path, of, grade(of, columns(of, a=[1, 0]))[0])
+    lines = (tmp_path / "items.csv").read_text(encoding="utf-8").splitlines()
+    assert lines[1:] == ["item-0,scored,1,true,1,,1,scored", "item-1,scored,0,false,0,,1,scored"]
+    assert [(r["score"], r["normalised"]) for r in rows(tmp_path / "scores.csv")] == [("1", "1"), ("0", "0")]
 
 
 def test_long_reasons_are_cut_and_the_row_is_kept(tmp_path: Path) -> None:

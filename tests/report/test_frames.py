@@ -13,7 +13,7 @@ from agentanvil.errors import RunFolderError
 from agentanvil.report import ITEM_COLUMNS, SCORE_COLUMNS, ReportWriters, read_items, read_scores
 from agentanvil.rubric import Rubric
 from agentanvil.verdict import STATES, Cell, JudgeError, NotApplicable, NotRun, Scored
-from tests.fakes.graded import NA, columns, grade, item, plan, rubric
+from tests.fakes.graded import NA, Pair, columns, compared, grade, item, plan, rubric
 
 HOSTILE = st.text(st.characters(exclude_categories=["Cs"]), max_size=30) | st.text(
     st.sampled_from("'=+-@\t\r\n\x00\",; \u200b＝"), max_size=8
@@ -91,6 +91,27 @@ def test_scores_are_typed(tmp_path: Path) -> None:
     assert found["dimension"].cat.categories.tolist() == ["c", "z", "a"]
     assert found["judge"].tolist() == ["check", *["compat:m@http://127.0.0.1:1/v1"] * 4]
     assert found.loc[found["dimension"] == "z", "repeat"].tolist() == [0, 1]
+
+
+def test_pairs_are_typed(tmp_path: Path) -> None:
+    of = rubric("a", mode="pairwise")
+    results, summary = compared(of, Pair({"a": [2, 1]}, preferences=[0.8, 0.8]), Pair({"a": [1, None]}))
+    with ReportWriters(tmp_path, Frame.of(of, plan(of))) as writers:
+        for result in results:
+            writers.add(result)
+        writers.finish(summary)
+    items, scores = read_items(tmp_path), read_scores(tmp_path)
+    assert items["winner"].tolist() == ["a", ""]
+    assert items["preference"].tolist() == [0.8, pd.NA]
+    assert items["a"].tolist() == [1.5, pd.NA]
+    assert {name: str(items[name].dtype) for name in ("consistency", "stated_winner", "p_ab", "p_ba")} == {
+        "consistency": "string",
+        "stated_winner": "string",
+        "p_ab": "Float64",
+        "p_ba": "Float64",
+    }
+    assert scores["slot"].tolist() == ["A", "B", "A", ""]
+    assert scores["preference"].tolist() == [0.8, 0.8, pd.NA, pd.NA]
 
 
 def test_every_state_is_told_apart(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentanvil.aggregate import Frame, Summariser
+from agentanvil.aggregate import Baseline, Frame, Summariser
 from agentanvil.report import ReportWriters
 from agentanvil.rubric import Rubric
 from agentanvil.verdict import JudgeError, Scored
-from tests.fakes.graded import NA, Score, grade, item, plan, rubric
+from tests.fakes.graded import NA, Score, columns, grade, grade_by, item, plan, rubric
 
 NASTY = [
     pytest.param("\x1b[31mbad\x1b[0m", id="O-F10-ansi"),
@@ -121,3 +121,42 @@ def test_the_lowest_dimension_explains_the_overall(tmp_path: Path) -> None:
     assert 'message="overall 2 is below 4"' in text
     assert "b: 2\n  evidence: q\n  reason: why" in text
     assert "a: 4" not in text
+
+
+def test_a_gate_names_dimension_and_evidence(tmp_path: Path) -> None:
+    of = rubric("a", "b", mode="gate")
+    results, summary = grade(of, columns(of, a=[1], b=[Scored(0, ("my password is x",), True, "it leaks")]))
+    with ReportWriters(tmp_path, Frame.of(of, plan(of))) as writers:
+        writers.add(results[0])
+        writers.finish(summary)
+    failure = ElementTree.parse(tmp_path / "junit.xml").getroot().find(".//failure")
+    assert failure is not None
+    assert failure.get("message") == "b is false"
+    assert failure.text == "b: false\n  evidence: my password is x\n  reason: it leaks"
+
+
+def test_known_failures_are_marked_and_fail_nothing(tmp_path: Path) -> None:
+    of = rubric("a", "b", mode="gate")
+    known = Baseline(frozenset({("item-0", "a"), ("item-1", "a"), ("item-2", "a")}))
+    summariser = Summariser(of, plan(of), seed=7, baseline=known)
+    results, summary = grade_by(summariser, columns(of, a=[0, 0, 0], b=[1, 0, None]))
+    with ReportWriters(tmp_path, summariser.frame) as writers:
+        for result in results:
+            writers.add(result)
+        writers.finish(summary)
+    root = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    assert {k: suite(root).get(k) for k in ("tests", "failures", "errors")} == {
+        "tests": "3",
+        "failures": str(summary.gate.failed),
+        "errors": "1",
+    }
+    assert [[child.tag for child in case] for case in root.iter("testcase")] == [
+        ["system-out"],
+        ["failure", "system-out"],
+        ["error", "system-out"],
+    ]
+    assert [out.text for out in root.iter("system-out")] == ["known from the baseline: a is false"] * 3
+    failure = root.find(".//failure")
+    assert failure is not None
+    assert failure.get("message") == "b is false"
+    assert "a:" not in str(failure.text)

@@ -8,10 +8,10 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from agentanvil.aggregate import Frame, ItemOutcomes
+from agentanvil.aggregate import Baseline, Frame, ItemOutcomes, Summariser
 from agentanvil.report import ReportWriters, summary_json
 from agentanvil.verdict import Exchange, NotRun, Scored
-from tests.fakes.graded import NA, Score, grade, item, plan, rubric, shuffled
+from tests.fakes.graded import NA, Pair, Score, columns, compared, grade, grade_by, item, plan, rubric, shuffled
 
 OF = rubric("faithfulness", "tone", checks=["names_ticket"], gate={"overall": 3, "faithfulness": 4})
 SHAPE = plan(OF, 2)
@@ -47,6 +47,44 @@ def _write(folder: Path, rows: list[ItemOutcomes]) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_the_files_as_they_are(tmp_path: Path, name: str, snapshot: SnapshotAssertion) -> None:
     _write(tmp_path, _rows())
+    assert (tmp_path / name).read_bytes().decode() == snapshot(extension_class=PlainText)
+
+
+@pytest.mark.parametrize("name", ["items.csv", "scores.csv", "summary.json"])
+def test_a_pairwise_run_as_it_is(tmp_path: Path, name: str, snapshot: SnapshotAssertion) -> None:
+    of = rubric("help", "tone", checks=["short"], mode="pairwise")
+    results, summary = compared(
+        of,
+        Pair(
+            {"help": [2, 1], "tone": [1, 0], "short": [0]},
+            preferences=[0.9, 0.7],
+            stated=["a", "tie"],
+            models=("x", "y"),
+            labels={"winner": (1.0,), "help": (1.0,)},
+        ),
+        Pair({"help": [3, -1], "tone": [0, 0], "short": [0]}, models=("x", "y"), labels={"winner": (-1.0, 0.0)}),
+        Pair({"help": [-1, None], "tone": [0, 0], "short": [4]}, models=("x", "y")),
+    )
+    with ReportWriters(tmp_path, Frame.of(of, plan(of))) as writers:
+        for result in results:
+            writers.add(result)
+        writers.finish(summary)
+    assert (tmp_path / name).read_bytes().decode() == snapshot(extension_class=PlainText)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_gate_against_its_baseline_as_it_is(tmp_path: Path, name: str, snapshot: SnapshotAssertion) -> None:
+    of = rubric("safe", "true", checks=["short"], mode="gate", gate={"overall": 4})
+    rows = columns(
+        of, safe=[1, Scored(0, ("=1+1",), False, "it leaks"), 0, 1], true=[1, 1, 1, None], short=[1, 1, 1, 0]
+    )
+    known = Baseline(frozenset({("item-2", "safe"), ("item-3", "safe")}))
+    summariser = Summariser(of, plan(of), seed=7, baseline=known)
+    results, summary = grade_by(summariser, rows)
+    with ReportWriters(tmp_path, summariser.frame) as writers:
+        for result in results:
+            writers.add(result)
+        writers.finish(summary)
     assert (tmp_path / name).read_bytes().decode() == snapshot(extension_class=PlainText)
 
 
