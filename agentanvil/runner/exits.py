@@ -34,9 +34,17 @@ def run_exit(ending: Ending, summary: Summary, min_coverage: float) -> Exit:
     gate = summary.gate
     if gate.verdict == "fail":
         return Exit.GATE_FAILED
-    share = summary.coverage.share
+    share = _covered(summary)
     if ending in {"budget", "stopped"} or (share is not None and share < min_coverage):
         return Exit.MISSING
     if gate.verdict == "undecided" and not gate.passed:
         return Exit.MISSING
     return Exit.OK
+
+
+def _covered(summary: Summary) -> float | None:
+    """Return the share of verdicts that are there; in pairs read by probabilities also the share of items with one."""
+    share, pairs = summary.coverage.share, summary.pairwise
+    if share is None or pairs is None or pairs.reading == "verdict" or not summary.items:
+        return share
+    return min(share, pairs.expected.rate.n / summary.items)
