@@ -9,15 +9,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from agentanvil.aggregate import Agreement, DimensionSummary, ScoreSummary, Summary
+from agentanvil.aggregate import DimensionSummary, Gate, ScoreSummary, Summary
 from agentanvil.cli.output import leave, visible
+from agentanvil.cli.summary_agreement import agreement_table, ways_table
+from agentanvil.cli.summary_pairs import pair_blocks
+from agentanvil.cli.tables import cut, number, share, span, titled_table
+from agentanvil.rubric import Mode
 from agentanvil.runner.events import Tally
-from agentanvil.stats import Estimate, Interval
 from agentanvil.verdict import State
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _WORST_LINES = 5
-_QUOTE_WIDTH = 100
 _STATE_NAMES: Mapping[State, str] = {
     "not_applicable": "n/a",
     "judge_error": "judge error",
@@ -26,6 +28,11 @@ _STATE_NAMES: Mapping[State, str] = {
 }
 
 
+_TITLES: Mapping[Mode, str] = {
+    "absolute": "Scores",
+    "gate": "Gate (1 holds, 0 does not)",
+    "pairwise": "How much better response_a is",
+}
 _LEAST_WIDTH = 110
 
 
@@ -45,12 +52,20 @@ def console() -> Console:
 
 
 def print_summary(console: Console, summary: Summary, tally: Tally | None, folder: str) -> None:
-    """Print scores, worst items, ambiguous anchors, agreement with labels, gate and cost.
+    """Print scores, pairs, worst items, ambiguous anchors, agreement with labels, gate and cost.
 
     `tally` counts the sitting that just ended; without it the cost line speaks of the whole run.
     """
     console.print(_scores(summary))
-    for block in (_worst(summary), _missing(summary), _anchors(summary), _agreement(summary)):
+    blocks = (
+        *pair_blocks(summary),
+        _worst(summary),
+        _missing(summary),
+        _anchors(summary),
+        ways_table(summary),
+        agreement_table(summary),
+    )
+    for block in blocks:
         if block is not None:
             console.print()
             console.print(block)
@@ -59,26 +74,20 @@ def print_summary(console: Console, summary: Summary, tally: Tally | None, folde
         console.print(line, highlight=False, soft_wrap=True)
 
 
-def _table(title: str, *columns: tuple[str, str]) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name, justify in columns:
-        table.add_column(name, justify="right" if justify == "right" else "left", header_style="dim", no_wrap=True)
-    return table
-
-
 def _scores(summary: Summary) -> Table:
-    table = _table(
-        f"Scores · rubric {summary.rubric_id} · {summary.items} items × {summary.repeats}",
+    table = titled_table(
+        f"{_TITLES[summary.mode]} · rubric {summary.rubric_id} · {summary.items} items × {summary.repeats}",
         ("dimension", "left"),
         ("scores", "left"),
-        ("mean", "right"),
+        ("mean" if summary.mode != "gate" else "pass", "right"),
         ("95 % interval", "left"),
         ("spread", "right"),
         ("quotes found", "right"),
         ("missing", "left"),
     )
     for dimension in summary.dimensions:
-        table.add_row(*_score_cells(dimension), _share(dimension.evidence_found), _states(dimension))
+        cells = _pass_cells(dimension) if summary.mode == "gate" else _score_cells(dimension)
+        table.add_row(*cells, share(dimension.evidence_found), _states(dimension))
     rule = summary.overall.rule
     table.add_row(*(Text(cell, style="bold") for cell in _score_cells(summary.overall, f"overall ({rule})")))
     return table
@@ -88,10 +97,18 @@ def _score_cells(scores: ScoreSummary, name: str | None = None) -> tuple[str, st
     return (
         name or scores.id,
         _spark(scores.distribution),
-        _number(scores.mean),
-        _span(scores.interval),
-        _number(scores.repeat_sd),
+        number(scores.mean),
+        span(scores.interval),
+        number(scores.repeat_sd),
     )
+
+
+def _pass_cells(dimension: DimensionSummary) -> tuple[str, str, str, str, str]:
+    """Return the same of a gate's dimension: the share of items that pass in place of the mean."""
+    name, bars, mean, interval, spread = _score_cells(dimension)
+    if dimension.pass_rate is not None and dimension.pass_interval is not None:
+        mean, interval = share(dimension.pass_rate), span(dimension.pass_interval)
+    return name, bars, mean, interval, spread
 
 
 def _spark(distribution: Mapping[str, int]) -> str:
@@ -105,18 +122,6 @@ def _spark(distribution: Mapping[str, int]) -> str:
     return f"{names[0]} {bars} {names[-1]}"
 
 
-def _number(estimate: Estimate) -> str:
-    return "–" if estimate.value is None else f"{estimate.value:.2f}"
-
-
-def _share(estimate: Estimate) -> str:
-    return "–" if estimate.value is None else f"{estimate.value:.0%}"
-
-
-def _span(interval: Interval) -> str:
-    return "–" if interval.low is None or interval.high is None else f"{interval.low:.2f} … {interval.high:.2f}"
-
-
 def _states(dimension: DimensionSummary) -> str:
     parts = [
         f"{count} {_STATE_NAMES[state]}" for state, count in dimension.states.items() if count and state != "scored"
@@ -127,25 +132,25 @@ def _states(dimension: DimensionSummary) -> str:
 def _worst(summary: Summary) -> Table | None:
     if not summary.worst:
         return None
-    table = _table("Worst items", ("overall", "right"), ("id", "left"), ("because of", "left"))
+    table = titled_table("Worst items", ("overall", "right"), ("id", "left"), ("because of", "left"))
     table.add_column("evidence", header_style="dim", overflow="fold")
     for item in summary.worst[:_WORST_LINES]:
         quote = " / ".join(item.evidence) or "(none given)"
         found = " (not in the text)" if item.evidence_found is False else ""
-        text = Text(_cut(quote) + found)
+        text = Text(cut(quote) + found)
         if item.reason:
-            text.append(f"\n{_cut(item.reason)}", style="dim")
-        table.add_row(f"{item.overall:.3g}", Text(_cut(item.id, 40)), f"{item.dimension} {item.score:.3g}", text)
+            text.append(f"\n{cut(item.reason)}", style="dim")
+        table.add_row(f"{item.overall:.3g}", Text(cut(item.id, 40)), f"{item.dimension} {item.score:.3g}", text)
     return table
 
 
 def _missing(summary: Summary) -> Table | None:
     if not summary.missing:
         return None
-    table = _table("Missing verdicts (examples)", ("id", "left"), ("dimension", "left"), ("why", "left"))
+    table = titled_table("Missing verdicts (examples)", ("id", "left"), ("dimension", "left"), ("why", "left"))
     for item in summary.missing[:_WORST_LINES]:
         why = item.code + (f": {item.message}" if item.message else "")
-        table.add_row(Text(_cut(item.id, 40)), item.dimension, Text(_cut(why)))
+        table.add_row(Text(cut(item.id, 40)), item.dimension, Text(cut(why)))
     return table
 
 
@@ -157,7 +162,7 @@ def _anchors(summary: Summary) -> Table | None:
     ]
     if not rows:
         return None
-    table = _table(
+    table = titled_table(
         "Ambiguous anchors: repeats of one item fell on both sides",
         ("dimension", "left"),
         ("between", "left"),
@@ -165,53 +170,35 @@ def _anchors(summary: Summary) -> Table | None:
         ("for example", "left"),
     )
     for row in rows:
-        table.add_row(*(Text(_cut(cell)) for cell in row))
+        table.add_row(*(Text(cut(cell)) for cell in row))
     return table
-
-
-def _agreement(summary: Summary) -> Table | None:
-    rows = [(scores.id, scores.agreement) for scores in (*summary.dimensions, summary.overall) if scores.agreement]
-    if not rows:
-        return None
-    table = _table(
-        "Judge against hand grades",
-        ("dimension", "left"),
-        ("n", "right"),
-        ("exact", "right"),
-        ("kappa (quadratic)", "right"),
-        ("95 % interval", "left"),
-        ("reading", "left"),
-    )
-    for name, agreement in rows:
-        table.add_row(name, *_agreement_cells(agreement))
-    return table
-
-
-def _agreement_cells(agreement: Agreement) -> tuple[str, str, str, str, Text]:
-    return (
-        str(agreement.exact.n),
-        _share(agreement.exact),
-        _number(agreement.kappa),
-        _span(agreement.kappa_interval),
-        Text("agrees" if agreement.trusted else "do not trust", style="green" if agreement.trusted else "yellow"),
-    )
 
 
 def _closing(summary: Summary, tally: Tally | None, folder: str) -> Iterator[str | Text]:
     for note in summary.notes:
         yield Text(visible(f"note: {note}"))
     if summary.gate.verdict != "none":
-        gate = summary.gate
-        style = {"pass": "green", "fail": "red"}.get(gate.verdict, "yellow")
-        yield Text(
-            f"gate: {gate.verdict.upper()} ({gate.passed} passed, {gate.failed} failed, {gate.undecided} undecided; "
-            "every item must meet every threshold)",
-            style=style,
-        )
+        yield _gate_line(summary.gate)
     coverage = summary.coverage
     share = "–" if coverage.share is None else f"{coverage.share:.1%}"
     yield f"verdicts {coverage.covered} of {coverage.expected} ({share}) · {_spent(summary, tally)}"
     yield Text(visible(f"reports in {folder}"))
+
+
+def _gate_line(gate: Gate) -> Text:
+    rule = "every item must meet every threshold"
+    if gate.baseline is not None:
+        found = gate.baseline
+        rule = (
+            f"against the baseline: {found.newly_failing} newly failing, {found.known} known, "
+            f"{found.newly_passing} newly passing"
+        )
+    style = {"pass": "green", "fail": "red"}.get(gate.verdict, "yellow")
+    return Text(
+        f"gate: {gate.verdict.upper()} "
+        f"({gate.passed} passed, {gate.failed} failed, {gate.undecided} undecided; {rule})",
+        style=style,
+    )
 
 
 def _spent(summary: Summary, tally: Tally | None) -> str:
@@ -229,8 +216,3 @@ def _dollars(cost: float | None, calls: int) -> str:
     if cost is None and calls:
         return "unknown"
     return f"${cost or 0:.4f}"
-
-
-def _cut(text: str, width: int = _QUOTE_WIDTH) -> str:
-    line = visible(" ".join(text.split()))
-    return line if len(line) <= width else line[: width - 1] + "…"

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from agentanvil.aggregate import Summary
+from agentanvil.aggregate import Baseline, Summariser, Summary
 from agentanvil.cli.summary import print_summary
 from agentanvil.runner.events import Tally
 from agentanvil.verdict import Exchange, Scored
-from tests.fakes.graded import ERROR, NA, columns, grade, item, plan, rubric
+from tests.fakes.graded import ERROR, NA, Pair, columns, compared, grade, grade_by, item, plan, rubric
 
 
 def shown(summary: Summary, tally: Tally | None = None, folder: str = "runs/x") -> str:
@@ -104,3 +104,60 @@ def test_no_text_breaks_the_tables(hostile: str) -> None:
     assert all(len(line) <= 620 for line in text.splitlines())
     if "[" in hostile and "\x1b" not in hostile:
         assert text.count(hostile) >= 3
+
+
+def test_a_pairwise_run_tells_who_won_and_what_the_order_did() -> None:
+    of = rubric("help", mode="pairwise")
+    first = Pair({"help": [2, -2]}, preferences=[0.9, 0.3], stated=["a", "tie"], models=("big", "small"))
+    lost = Pair({"help": [1, None]}, models=("big", "small"), labels={"winner": (1.0,)})
+    won = Pair({"help": [1, 1]}, preferences=[0.9, 0.8], models=("big", "small"), labels={"winner": (-1.0,)})
+    text = shown(compared(of, *[first] * 12, won, lost)[1])
+    assert "How much better response_a is · rubric test · 14 items" in text
+    assert "response_a against response_b: big against small" in text
+    (verdict,) = [line.split() for line in text.splitlines() if line.startswith("verdict (result)")]
+    assert verdict[2:7] == ["1", "12", "0", "1", "53.8%"]
+    assert "12 inconsistent (flip rate 92.3%" in text
+    assert "first response picked in 96.3% of 27 calls that picked one" in text
+    assert "differs from the computed one in 12 of 24 calls" in text
+    assert "log-probabilities for 26 of 27 verdicts, 90.0% of them on the answers on offer" in text
+    assert "single verdicts measure position" in text
+    assert "winner, expected" in text
+    assert "kappa (quadratic)" not in text
+    assert "gate:" not in text
+
+
+def test_several_models_are_ranked() -> None:
+    of = rubric("help", mode="pairwise")
+    games = [("x", "y", 1), ("y", "x", 1), ("y", "[red]z", 1), ("[red]z", "x", 1)]
+    text = shown(compared(of, *[Pair({"help": [d, d]}, models=(a, b)) for a, b, d in games])[1])
+    assert "Ranking (Bradley-Terry" in text
+    assert "[red]z" in text
+
+
+def test_a_pairwise_run_without_any_verdict_has_dashes() -> None:
+    text = shown(compared(rubric("help", mode="pairwise"), Pair({"help": [None, None]}))[1])
+    (verdict,) = [line.split() for line in text.splitlines() if line.startswith("verdict (result)")]
+    assert verdict[2:] == ["0", "0", "0", "1", "–", "–", "–"]
+    assert "nan" not in text.lower()
+
+
+def test_a_gate_shows_what_passes_and_what_got_worse() -> None:
+    of = rubric("safe", mode="gate")
+    known = Baseline(frozenset({("item-1", "safe")}))
+    _, summary = grade_by(Summariser(of, plan(of), seed=1, baseline=known), columns(of, safe=[1, 0, 0, 1]))
+    text = shown(summary)
+    (line,) = [line.split() for line in text.splitlines() if line.startswith("safe ")]
+    assert "50%" in line
+    assert "gate: FAIL (3 passed, 1 failed, 0 undecided; against the baseline: 1 newly failing, 1 known, 0" in text
+
+
+def test_both_ways_of_asking_are_held_against_each_other() -> None:
+    of = rubric("a", "b")
+    shape = plan(of, ways="both")
+    rows = [item(shape, n, {"a": 4, "b": 2}) for n in range(3)]
+    text = shown(grade_by(Summariser(of, shape, seed=1), rows)[1])
+    assert "Joint against split calls" in text
+    (line,) = [line.split() for line in text.splitlines() if line.startswith("a ") and "100%" in line and "…" in line][
+        -1:
+    ]
+    assert line[:5] == ["a", "3", "4.00", "4.00", "0.00"]
