@@ -14,6 +14,7 @@ from agentanvil.strict_json import JsonValue
 Task = dict[str, JsonValue]
 
 _FAILED = frozenset({"failed", "rejected", "canceled", "auth_required"})
+_STATES = frozenset({"completed", "unknown", "unspecified", "submitted", "working", "input_required", *_FAILED})
 _OPEN = frozenset({"submitted", "working", "input_required", "auth_required"})
 
 
@@ -27,11 +28,11 @@ def task_of(value: JsonValue) -> Task | None:
             found = inner
     if not isinstance(found, dict):
         return None
-    is_part = found.get("kind") in {"task", "status-update", "artifact-update"} or isinstance(
+    is_part = found.get("kind") in ("task", "status-update", "artifact-update") or isinstance(
         found.get("artifact"), dict
     )
     status = found.get("status")
-    has_state = isinstance(status, dict) and isinstance(status.get("state"), str)
+    has_state = isinstance(status, dict) and _state(status) in _STATES
     return found if (is_part and ("taskId" in found or "id" in found)) or (has_state and _is_named(found)) else None
 
 
@@ -92,12 +93,12 @@ def _told(messages: Sequence[Task], artifacts: dict[str, list[JsonValue]], statu
     for message in messages:
         role = f"{message.get('role')}".lower().removeprefix("role_")
         text = "\n".join(_part(part, notes) for part in _list(message.get("parts")))
-        if role in {"user", "agent"} and text:
+        if role in ("user", "agent") and text:
             events.append(Said("user" if role == "user" else "assistant", text))
     made = "\n".join(_part(part, notes) for parts in artifacts.values() for part in parts)
     if made:
         events.append(Said("assistant", made))
-    state = f"{status.get('state')}".lower().removeprefix("task_state_").replace("-", "_")
+    state = _state(status)
     facts.error = state if state in _FAILED else None
     if state == "input_required":
         notes.add("input_required")
@@ -115,6 +116,11 @@ def _part(part: JsonValue, notes: set[str]) -> str:
     if "data" in part:
         return canonical_text(part["data"])
     return media(part, "", notes)
+
+
+def _state(status: Task) -> str:
+    """The state without its version's spelling: `TASK_STATE_INPUT_REQUIRED` and `input-required` are the same."""
+    return f"{status.get('state')}".lower().removeprefix("task_state_").replace("-", "_")
 
 
 def _is_named(value: Task) -> bool:

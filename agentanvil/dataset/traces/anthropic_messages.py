@@ -59,7 +59,7 @@ def read_message(message: Block, facts: Facts) -> Trace:
     if facts.tokens_in is None and facts.tokens_out is None:
         notes.add("tokens_missing")
     reason = message.get("stop_reason")
-    if reason in {"max_tokens", "pause_turn", "model_context_window_exceeded"}:
+    if reason in ("max_tokens", "pause_turn", "model_context_window_exceeded"):
         notes.add("unfinished")
     if reason == "refusal":
         notes.add("refusal")
@@ -87,7 +87,7 @@ def message_events(messages: Sequence[JsonValue], notes: set[str]) -> list[Event
     events: list[Event] = []
     for message in messages:
         role = message.get("role") if isinstance(message, dict) else None
-        if not isinstance(message, dict) or role not in {"user", "assistant", "system"}:
+        if not isinstance(message, dict) or role not in ("user", "assistant", "system"):
             notes.add("unknown_item")
         elif role != "system":
             events += _content_events(message.get("content"), role == "user", notes)

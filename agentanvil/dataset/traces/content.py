@@ -73,8 +73,8 @@ def _part_text(part: JsonValue, notes: set[str]) -> str:
     if not isinstance(part, dict):
         return part if isinstance(part, str) else canonical_text(part)
     kind = part.get("type")
-    text = part.get(kind) if kind in {"refusal", "logs"} else part.get("text")
-    if isinstance(text, str) and (kind is None or kind in _TEXT_TYPES):
+    text = part.get(kind) if isinstance(kind, str) and kind in ("refusal", "logs") else part.get("text")
+    if isinstance(text, str) and (kind is None or (isinstance(kind, str) and kind in _TEXT_TYPES)):
         notes |= {"refusal"} if kind == "refusal" else set()
         return text
     if kind == "search_result":

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agentanvil.dataset.traces import anthropic_messages, openai_chat, openai_responses
 from agentanvil.dataset.traces.content import text_of
-from agentanvil.dataset.traces.events import Answered, Called, Event, Said
+from agentanvil.dataset.traces.events import Answered, Called, Event, Said, Thought
 from agentanvil.dataset.traces.jsontext import read_args
 from agentanvil.strict_json import JsonValue
 
@@ -132,7 +132,7 @@ def _sdk_message(message: Message, content: Sequence[JsonValue], notes: set[str]
 
 def _sdk_kind(part: JsonValue) -> str | None:
     kind = part.get("type") if isinstance(part, dict) else None
-    return kind if isinstance(kind, str) and kind in {"tool-call", "tool-result"} else None
+    return kind if isinstance(kind, str) and kind in ("tool-call", "tool-result") else None
 
 
 def _langchain(message: Message, role: str | None, notes: set[str]) -> list[Event]:
@@ -148,10 +148,18 @@ def _langchain(message: Message, role: str | None, notes: set[str]) -> list[Even
         return [Said("user", text)]
     if role is None:
         return []
+    thoughts = [Thought(found) for block in blocks if (found := _thinking(block))]
     calls = [_langchain_call(call, notes) for call in _objects(message.get("tool_calls"))]
     calls += [_langchain_call(call, notes) for call in _objects(message.get("invalid_tool_calls"))]
     said: list[Event] = [Said("assistant", text)] if text or not calls else []
-    return [*said, *calls]
+    return [*thoughts, *said, *calls]
+
+
+def _thinking(block: JsonValue) -> str | None:
+    """The reasoning in a content block, under the key that its type names."""
+    kind = block.get("type") if isinstance(block, dict) else None
+    text = block.get(kind) if isinstance(block, dict) and kind in ("thinking", "reasoning") else None
+    return text if isinstance(text, str) else None
 
 
 def _langchain_call(call: Message, notes: set[str]) -> Called:

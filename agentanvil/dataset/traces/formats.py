@@ -28,6 +28,9 @@ from agentanvil.strict_json import JsonValue
 
 Record = dict[str, JsonValue]
 
+# How many items at the start of a list may be unknown before the list is.
+_LOOKED_AT = 20
+
 
 @dataclass(frozen=True, slots=True)
 class Format:
@@ -66,7 +69,7 @@ def read_value(value: JsonValue) -> tuple[Format, list[Trace]] | None:
         return _read_all(list(otel_traces.split(value)), OTEL)
     if isinstance(value, list):
         items = list(_flattened(value))
-        known = find(items[0]) if items else None
+        known = next((found for item in items[:_LOOKED_AT] if (found := find(item)) is not None), None)
         return None if known is None else _read_all(items, known)
     known = find(value)
     return None if known is None or not isinstance(value, dict) else _read_all([value], known)
@@ -98,10 +101,6 @@ def _read_all(items: Sequence[JsonValue], known: Format) -> tuple[Format, list[T
     return known, found
 
 
-def _has_list(key: str) -> Callable[[Record], bool]:
-    return lambda value: isinstance(value.get(key), list)
-
-
 def _read_page(value: Record) -> list[Trace]:
     """A page of items is one trace; a page of stored answers holds one each."""
     items = value.get("data")
@@ -129,9 +128,9 @@ _MARKED: tuple[Format, ...] = (
     Format("inspect", inspect_log.is_log, read=inspect_log.read_log),
     Format("promptfoo", promptfoo.is_row, read=promptfoo.read_row),
     Format("promptfoo", promptfoo.is_file, read=promptfoo.read_file),
-    Format("tau2_bench", _has_list("simulations"), read=tau2_bench.read_file),
+    Format("tau2_bench", tau2_bench.is_file, read=tau2_bench.read_file),
     Format("tau_bench", tau_bench.is_tau_run, read=tau_bench.read_tau),
-    Format("langfuse", _has_list("observations"), read=langfuse.read_export),
+    Format("langfuse", langfuse.is_export, read=langfuse.read_export),
     OBSERVATION,
     Format("a2a", a2a.is_task, key=a2a.key_of, join=a2a.join),
     Format("openai_responses", openai_responses.is_response, read=openai_responses.read_object),

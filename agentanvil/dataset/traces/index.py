@@ -56,7 +56,9 @@ class Index:
     _in_messages: bool = False
     _numbers: dict[tuple[str, int, str], int] = field(default_factory=dict)
     _entries: array[int] = field(default_factory=lambda: array("q"))
-    _fragments: array[int] = field(default_factory=lambda: array("q"))
+    _offsets: array[int] = field(default_factory=lambda: array("q"))
+    _lengths: array[int] = field(default_factory=lambda: array("i"))
+    _next: array[int] = field(default_factory=lambda: array("i"))
     _heads: array[int] = field(default_factory=lambda: array("q"))
     _tails: array[int] = field(default_factory=lambda: array("q"))
 
@@ -74,9 +76,8 @@ class Index:
         """Yield the places (offset, length in bytes) of a group's fragments in the order of the file."""
         at = self._heads[group]
         while at != NO_NEXT:
-            offset, length, following = self._fragments[at : at + 3]
-            yield offset, length
-            at = following
+            yield self._offsets[at], self._lengths[at]
+            at = self._next[at]
 
     def add(self, part: Part) -> None:
         """Note one part of the file."""
@@ -118,16 +119,18 @@ class Index:
         self.known += 1
         key = langfuse.key_of(value) if container else known.key(value)
         number = self._numbers.setdefault((known.name, container, key), len(self.groups))
-        at = len(self._fragments)
+        at = len(self._offsets)
         if number == len(self.groups):
             self.groups.append(Group(known, key, container))
             self._heads.append(at)
             self._tails.append(at)
             self._entries.extend((GROUP, part.offset, part.length, part.line, number))
         else:
-            self._fragments[self._tails[number] + 2] = at
+            self._next[self._tails[number]] = at
             self._tails[number] = at
-        self._fragments.extend((part.offset, part.length, NO_NEXT))
+        self._offsets.append(part.offset)
+        self._lengths.append(part.length)
+        self._next.append(NO_NEXT)
 
     def _add_entry(self, part: Part, role: Role | None = None) -> None:
         code = ROLES.index(role or part.role)

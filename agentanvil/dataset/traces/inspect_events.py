@@ -49,14 +49,16 @@ def sample_events(sample: Record) -> list[Record]:
 
 def is_judges(event: Record, scorers: frozenset[str]) -> bool:
     """Say whether a model event is a grader's: by its role, or by the span of a scorer."""
-    return event.get("role") == "grader" or event.get("span_id") in scorers
+    span = event.get("span_id")
+    return event.get("role") == "grader" or (isinstance(span, str) and span in scorers)
 
 
 def scorer_spans(events: Sequence[Record]) -> frozenset[str]:
     """Return the ids of the spans in which scorers work, those inside them too."""
     found: set[str] = set()
     for event in events:
-        is_inside = event.get("type") in {"scorer", "scorers"} or event.get("parent_id") in found
+        parent = event.get("parent_id")
+        is_inside = event.get("type") in ("scorer", "scorers") or (isinstance(parent, str) and parent in found)
         if event.get("event") == "span_begin" and isinstance(name := event.get("id"), str) and is_inside:
             found.add(name)
     return frozenset(found)

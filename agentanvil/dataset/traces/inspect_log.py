@@ -22,7 +22,7 @@ _BROKEN = re.compile(r"tool call arguments:\s*\n\n(?P<raw>.*)\n\nError details:"
 
 def is_log(value: Sample) -> bool:
     """Say whether `value` is a whole log."""
-    return "version" in value and "eval" in value and ("status" in value or "samples" in value)
+    return "version" in value and isinstance(value.get("eval"), dict) and ("status" in value or "samples" in value)
 
 
 def read_log(value: Sample) -> list[Trace]:
@@ -95,7 +95,7 @@ def _assistant_content(content: JsonValue, has_calls: bool, notes: set[str]) -> 
     texts: list[JsonValue] = []
     for part in content:
         kind = part.get("type") if isinstance(part, dict) else None
-        if not isinstance(part, dict) or kind not in {"reasoning", "tool_use"}:
+        if not isinstance(part, dict) or kind not in ("reasoning", "tool_use"):
             texts.append(part)
             continue
         _flush(texts, events, notes)
@@ -144,9 +144,10 @@ def _hosted(part: Sample, notes: set[str]) -> Called:
 def _mark_errors(told: Sequence[Event], events: Sequence[Sample]) -> None:
     """Tool events know failures that the messages do not mark."""
     failed = {
-        event.get("id"): True
+        call_id
         for event in events
         if event.get("event") == "tool" and (event.get("error") is not None or event.get("failed") is True)
+        if isinstance(call_id := event.get("id"), str)
     }
     for event in told:
         if isinstance(event, Called) and event.call_id in failed:

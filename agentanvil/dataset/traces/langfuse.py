@@ -26,6 +26,14 @@ def is_observation(value: Observation) -> bool:
     return "traceId" in value and "startTime" in value and isinstance(value.get("type"), str)
 
 
+def is_export(value: Observation) -> bool:
+    """Say whether `value` is an export with observations in it, and no data that only uses the word."""
+    listed = value.get("observations")
+    if not isinstance(listed, list):
+        return False
+    return any(isinstance(item, dict) and "startTime" in item and "type" in item for item in listed)
+
+
 def key_of(value: Observation) -> str:
     """Return the id of the trace that an observation belongs to."""
     return f"{value.get('traceId')}"
@@ -81,7 +89,7 @@ def _run(trace: Observation, nodes: Sequence[Node], known: Sequence[Observation]
         node.parent = _RUN
     if len(tops) == 1:
         run.inputs = run.inputs or list(tops[0].inputs)
-        run.outputs = run.outputs or (list(tops[0].outputs) if tops[0].kind in {"agent", "other"} else [])
+        run.outputs = run.outputs or (list(tops[0].outputs) if tops[0].kind in ("agent", "other") else [])
         run.fault = tops[0].fault
     return run
 
@@ -118,7 +126,7 @@ def _read_content(node: Node, item: Observation, notes: set[str]) -> None:
     node.answered, node.result = result is not None, decode_text(result)
     if node.kind == "tool":
         node.error = node.fault is not None
-    elif node.kind in {"model", "agent", "other"}:
+    elif node.kind in ("model", "agent", "other"):
         told = notes if node.kind != "other" else quiet
         node.inputs = heard(_value(given), told) or []
         node.outputs = spoken(_value(result), told) or []

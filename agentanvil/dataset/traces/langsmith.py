@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agentanvil.dataset.traces.assembly import assemble
 from agentanvil.dataset.traces.dialogue import heard, messages_in, spoken
-from agentanvil.dataset.traces.events import Answered
+from agentanvil.dataset.traces.events import Answered, Event
 from agentanvil.dataset.traces.jsontext import Undecoded, decode_literal, read_args
 from agentanvil.dataset.traces.measures import amount, between, clock, whole
 from agentanvil.dataset.traces.nodes import Node
@@ -50,10 +50,11 @@ def _flattened(runs: Sequence[Run]) -> list[Run]:
         run = waiting.pop()
         found.append(run)
         children = run.get("child_runs")
-        for child in children if isinstance(children, list) else []:
-            if isinstance(child, dict):
-                child.setdefault("parent_run_id", run.get("id"))
-                waiting.append(child)
+        waiting += [
+            {**child, "parent_run_id": child.get("parent_run_id") or run.get("id")}
+            for child in (children if isinstance(children, list) else [])
+            if isinstance(child, dict)
+        ]
     return found
 
 
@@ -117,7 +118,7 @@ def _read_usage(node: Node, places: Sequence[JsonValue]) -> None:
                 return
 
 
-def _prompts(inputs: Run, notes: set[str]) -> list:  # type: ignore[type-arg]
+def _prompts(inputs: Run, notes: set[str]) -> list[Event]:
     prompts = inputs.get("prompts")
     first = prompts[0] if isinstance(prompts, list) and prompts else None
     return heard(first, notes) or []

@@ -22,7 +22,7 @@ def whole(value: JsonValue) -> int | None:
     if isinstance(value, str):
         return int(value) if value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS else None
     if isinstance(value, float):
-        return int(value) if value.is_integer() and 0 <= value < 1e18 else None
+        return int(value) if value.is_integer() and 0 <= value < 1e20 else None
     return value if isinstance(value, int) and 0 <= value < 10**_MOST_DIGITS else None
 
 

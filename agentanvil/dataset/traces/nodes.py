@@ -88,7 +88,7 @@ class Tree:
     @property
     def roots(self) -> list[Node]:
         """The agents and workflows that stand below no other."""
-        return [node for node in self.nodes if node.kind in {"agent", "workflow"} and self.places[node.id].root is None]
+        return [node for node in self.nodes if node.kind in ("agent", "workflow") and self.places[node.id].root is None]
 
     def _place_all(self) -> None:
         children: dict[str, list[Node]] = {}

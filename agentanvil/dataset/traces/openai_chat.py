@@ -81,7 +81,7 @@ def chat_events(
             events.append(Said("user", text_of(message.get("content"), notes)))
         elif role == "assistant":
             events += _assistant_events(message, notes)
-        elif role in {"tool", "function"}:
+        elif role in ("tool", "function"):
             text = text_of(message.get("content"), notes)
             call_id, name = message.get("tool_call_id"), message.get("name")
             events.append(
@@ -102,7 +102,7 @@ def _choice_events(choices: Sequence[JsonValue], notes: set[str]) -> list[Event]
     if len(known) > 1:
         notes.add("more_choices")
     first = min(known, key=lambda choice: whole(choice.get("index")) or 0)
-    if first.get("finish_reason") in {"length", "content_filter"}:
+    if first.get("finish_reason") in ("length", "content_filter"):
         notes.add("unfinished")
     message = first["message"]
     return _assistant_events(message, notes) if isinstance(message, dict) else []

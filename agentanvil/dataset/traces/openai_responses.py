@@ -17,8 +17,8 @@ Item = dict[str, JsonValue]
 _HOSTED = frozenset(
     {"web_search_call", "file_search_call", "code_interpreter_call", "mcp_call", "image_generation_call"}
 )
-_SILENT = frozenset({"mcp_list_tools", "mcp_approval_request", "mcp_approval_response"})
-_ENDED_BADLY = frozenset({"failed", "cancelled", "incomplete"})
+_SILENT = ("mcp_list_tools", "mcp_approval_request", "mcp_approval_response")
+_ENDED_BADLY = ("failed", "cancelled", "incomplete")
 
 
 def is_item(value: JsonValue) -> bool:
@@ -33,8 +33,11 @@ def is_response(value: Item) -> bool:
 
 
 def is_page(value: Item) -> bool:
-    """Say whether `value` is a page of a list."""
-    return value.get("object") == "list" and isinstance(value.get("data"), list)
+    """Say whether `value` is a page of items, or of stored answers."""
+    items = value.get("data")
+    if value.get("object") != "list" or not isinstance(items, list):
+        return False
+    return any(isinstance(item, dict) and (is_item(item) or "role" in item or "object" in item) for item in items)
 
 
 def read_object(value: Item) -> list[Trace]:
@@ -176,7 +179,7 @@ def _hosted(item: Item, kind: str, notes: set[str]) -> Called:
 
 def _media(output: JsonValue, notes: set[str]) -> JsonValue:
     """A screenshot is one part without a list around it."""
-    if isinstance(output, dict) and output.get("type") in {"computer_screenshot", "input_image"}:
+    if isinstance(output, dict) and output.get("type") in ("computer_screenshot", "input_image"):
         return media(output, "image", notes)
     return output
 

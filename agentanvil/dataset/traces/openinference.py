@@ -106,7 +106,9 @@ def _read_tool(node: Node, span: Span, notes: set[str]) -> None:
     node.call_id = call_id if isinstance(call_id, str) else None
     given = attributes.get("input.value")
     if given is None:
-        given = attributes.get("tool_call.function.arguments") or attributes.get("tool.parameters")
+        given = attributes.get("tool_call.function.arguments")
+    if given is None and not _is_schema(attributes.get("tool.parameters")):
+        given = attributes.get("tool.parameters")
     result = attributes.get("output.value")
     node.redacted = REDACTED in (given, result)
     if given == REDACTED:
@@ -118,6 +120,14 @@ def _read_tool(node: Node, span: Span, notes: set[str]) -> None:
         node.args = _unwrapped(node.args)
     node.answered, node.error = result is not None, span.fault is not None
     node.result = None if result == REDACTED else _result(result, attributes.get("output.mime_type"))
+
+
+def _is_schema(value: JsonValue) -> bool:
+    """Some instrumentors write the parameters' schema there, others the arguments themselves."""
+    found = decode_container(value)
+    if not isinstance(found, dict) or not found:
+        return False
+    return "properties" in found or all(isinstance(item, dict) and "type" in item for item in found.values())
 
 
 def _unwrapped(args: JsonValue) -> JsonValue:
@@ -156,7 +166,7 @@ def _message(message: Attributes, notes: set[str]) -> list[Event]:
         return [Answered(_text(call_id), text, None, _text(name))]
     if role == "user":
         return [Said("user", text)]
-    if role in {"system", "developer"}:
+    if role in ("system", "developer"):
         return []
     calls = [_call(call, notes) for call in _numbered(message, "tool_calls.")]
     ids = {call.call_id for call in calls}

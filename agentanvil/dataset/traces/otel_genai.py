@@ -74,9 +74,9 @@ def fill_model(node: Node, attributes: Attributes, notes: set[str]) -> None:
     node.tokens_in = _count(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
     node.tokens_out = _count(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens")
     reasons = attributes.get("gen_ai.response.finish_reasons")
-    node.cut_short = isinstance(reasons, list) and any(reason in {"length", "max_tokens"} for reason in reasons)
+    node.cut_short = isinstance(reasons, list) and any(reason in ("length", "max_tokens") for reason in reasons)
     node.inputs += _read(attributes.get("gen_ai.input.messages"), notes)
-    histories = _HISTORIES if node.kind in {"agent", "workflow"} else _HISTORIES[-1:]
+    histories = _HISTORIES if node.kind in ("agent", "workflow") else _HISTORIES[-1:]
     for key in histories:
         if attributes.get(key) is not None:
             node.outputs += _read(attributes[key], notes)
@@ -97,7 +97,7 @@ def add_event(node: Node, name: str, attributes: Attributes, notes: set[str], bo
         fill_model(detailed, {**(body if isinstance(body, dict) else {}), **attributes}, notes)
         detailed.fault = fault if isinstance(fault := attributes.get("error.type"), str) else None
         _complete(node, detailed)
-    elif name in {"gen_ai.content.prompt", "gen_ai.content.completion"}:
+    elif name in ("gen_ai.content.prompt", "gen_ai.content.completion"):
         key = name.replace("content.", "")
         (node.inputs if key == "gen_ai.prompt" else node.outputs).extend(_read(attributes.get(key), notes))
     elif name.startswith("gen_ai."):

@@ -45,7 +45,7 @@ def message_events(messages: Sequence[JsonValue], notes: set[str]) -> list[Event
             events += body_events(name, message, notes)
         elif isinstance(parts := message.get("parts"), list):
             role = message.get("role")
-            if role not in {"system", "developer"}:
+            if role not in ("system", "developer"):
                 events += _part_events(parts, role == "assistant", notes)
             if message.get("finish_reason") == "length":
                 notes.add("unfinished")
@@ -98,7 +98,7 @@ def _special(part: Message, notes: set[str]) -> Event | None:
     """The event of a part that is no text of the turn."""
     kind = part.get("type")
     call_id = found if isinstance(found := part.get("id"), str) else None
-    if kind in {"reasoning", "thinking"}:
+    if kind in ("reasoning", "thinking"):
         return Thought(text_of(part.get("content"), notes))
     if kind == "tool_call":
         args, raw = read_args(part.get("arguments"), notes)
@@ -121,7 +121,7 @@ def _part_text(part: JsonValue, notes: set[str]) -> str:
         return text_of(part, notes)
     if part.get("type") == "text":
         return text_of(part.get("content", part.get("text")), notes)
-    if part.get("type") in {"blob", "uri", "file"}:
+    if part.get("type") in ("blob", "uri", "file"):
         return media(part, kind if isinstance(kind := part.get("modality"), str) else "", notes)
     return text_of(part, notes)
 

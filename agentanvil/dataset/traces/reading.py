@@ -8,9 +8,10 @@ from agentanvil.dataset.traces.record import Trace, TurnStep
 from agentanvil.strict_json import JsonValue
 
 
-def read_trace(value: JsonValue) -> Trace | None:
+def read_trace(value: JsonValue, *, chats: bool = False) -> Trace | None:
     """Return the trace that `value` holds, or None where it is none: text, data, or a chat without tools.
 
+    With `chats`, a chat without tools is a trace too: an agent that called nothing.
     Raises TraceError (`several_traces`) where it holds more than one, and `broken_reader` where an installed
     third-party reader cannot be loaded or fails.
     """
@@ -26,7 +27,7 @@ def read_trace(value: JsonValue) -> Trace | None:
             "several_traces",
             hint="give every trace a row of its own, or the file itself",
         )
-    if not traces or (known.is_chat and not _has_tools(traces[0])):
+    if not traces or (known.is_chat and not chats and not _has_tools(traces[0])):
         return None
     return traces[0]
 

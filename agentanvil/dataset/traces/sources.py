@@ -117,4 +117,4 @@ def _is_cut(fault: JsonError, window: Window) -> bool:
     if fault.fault == "open_string":
         return True
     rest = window.text[fault.offset :] if fault.offset is not None else "?"
-    return not rest.strip() or rest in {"t", "tr", "tru", "f", "fa", "fal", "fals", "n", "nu", "nul", "-"}
+    return not rest.strip() or rest in ("t", "tr", "tru", "f", "fa", "fal", "fals", "n", "nu", "nul", "-")

@@ -68,7 +68,7 @@ def read_span(value: Attributes) -> Span:
         end=_time(value, "endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime"),
         attributes=read_attributes(value.get("attributes")),
         events=tuple(_event(item) for item in events if isinstance(item, dict)) if isinstance(events, list) else (),
-        failed=code == 2 or (isinstance(code, str) and code.upper() in {"ERROR", "STATUS_CODE_ERROR", "2"}),
+        failed=code == 2 or (isinstance(code, str) and code.upper() in ("ERROR", "STATUS_CODE_ERROR", "2")),
         message=_text(_first(status, "message", "description") if status else value.get("status_message")),
     )
 

@@ -16,6 +16,12 @@ Message = dict[str, JsonValue]
 _NORMAL_ENDS = frozenset({"user_stop", "agent_stop"})
 
 
+def is_file(value: Message) -> bool:
+    """Say whether `value` is a whole file of results."""
+    listed = value.get("simulations")
+    return isinstance(listed, list) and any(isinstance(item, dict) and "task_id" in item for item in listed)
+
+
 def read_file(value: Message) -> list[Trace]:
     """Return the traces of a whole file of results."""
     listed = value.get("simulations")
@@ -56,7 +62,7 @@ def _events(message: Message, notes: set[str]) -> list[Event]:
         text = text_of(message.get("content"), notes)
         known = failed if isinstance(failed, bool) else None
         return [Answered(call_id if isinstance(call_id, str) else None, text, known)]
-    if role not in {"user", "assistant"}:
+    if role not in ("user", "assistant"):
         return []
     calls = message.get("tool_calls")
     called = [_call(call, notes) for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []

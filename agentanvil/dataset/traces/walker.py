@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -19,6 +20,7 @@ MOST_WHOLE = 1 << 20
 _LISTS: Tree = dict.fromkeys((*SPAN_LISTS, *LOG_LISTS), "otel")
 _SCOPED: Tree = dict.fromkeys(SCOPES, _LISTS)
 _OTLP: Tree = {**dict.fromkeys(RESOURCES, _SCOPED), **_SCOPED}
+_STARTS_OTLP = re.compile(r'\{\s*"(?:resourceSpans|resource_spans|resourceLogs|resource_logs)"')
 _LARGE: Tree = {
     **_OTLP,
     "samples": "sample",
@@ -73,6 +75,9 @@ class Walker:
         """A value of the top level, or an element of the top list: as a whole, unless it is large or OTLP."""
         is_object = window.peek() == "{"
         offset, line = window.place()
+        if _STARTS_OTLP.match(window.text, window.at):
+            yield from self._container(window, _OTLP)
+            return
         try:
             part = _whole(window, "record", 0, MOST_WHOLE if is_object else None)
         except TooLargeError:
@@ -161,10 +166,10 @@ def _whole(window: Window, role: Role, number: int, most: int | None) -> Part:
         if fault.fault == "non_finite":
             has_nan = True
             try:
-                value = window.value_with_nan()
+                value = window.value_with_nan(most)
             except JsonError:
                 role, has_nan = "bad", False
-        elif fault.fault in {"duplicate_key", "limit"}:
+        elif fault.fault in ("duplicate_key", "limit"):
             role = "bad"
         else:
             raise

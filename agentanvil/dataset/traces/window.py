@@ -90,9 +90,9 @@ class Window:
         """The text of the value that `value` returned last."""
         return self.text[self._began : self.at]
 
-    def value_with_nan(self) -> JsonValue:
-        """Return the value here in which NaN and Infinity may stand bare, as their names. Raises JsonError."""
-        found, end = self._decode(NAN_DECODER.raw_decode, None)
+    def value_with_nan(self, most: int | None = None) -> JsonValue:
+        """Return the value here in which NaN and Infinity may stand bare, as their names. Raises as `value` does."""
+        found, end = self._decode(NAN_DECODER.raw_decode, most)
         found, _ = replace_surrogates(self.text[self.at : end], found)
         self.at = end
         return found
