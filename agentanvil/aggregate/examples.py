@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentanvil.aggregate.item import DimensionResult, ItemResult
 from agentanvil.aggregate.spread import Spread
 from agentanvil.aggregate.summary import MissingItem, WideItem, WorstItem
+from agentanvil.rubric import Mode
 from agentanvil.verdict import Scored
 
 _KEPT = 5
@@ -47,10 +48,11 @@ class WidestItems:
 class Examples:
     """Keeps the five items with the lowest overall, and the first five with a missing verdict, in row order.
 
-    No pair is among the worst: what is bad for one side is good for the other.
+    No pair is among the worst: what is bad for one side is good for the other. Nor is an item that holds a gate.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, mode: Mode) -> None:
+        self._mode = mode
         self._worst: list[WorstItem] = []
         self._missing: list[MissingItem] = []
 
@@ -66,7 +68,7 @@ class Examples:
 
     def add(self, item: ItemResult) -> None:
         """Consider one item."""
-        if item.overall is not None and item.pair is None and self._is_bad_enough(item.overall, item.index):
+        if item.overall is not None and self._has_worse(item) and self._is_bad_enough(item.overall, item.index):
             self._worst.append(_worst(item, item.overall))
             self._worst.sort(key=lambda kept: (kept.overall, kept.index))
             del self._worst[_KEPT:]
@@ -76,6 +78,9 @@ class Examples:
             self._missing.append(found)
             self._missing.sort(key=lambda kept: kept.index)
             del self._missing[_KEPT:]
+
+    def _has_worse(self, item: ItemResult) -> bool:
+        return self._mode == "absolute" or (self._mode == "gate" and bool(item.shortfalls))
 
     def _is_bad_enough(self, overall: float, index: int) -> bool:
         if len(self._worst) < _KEPT:

@@ -57,7 +57,7 @@ class Summariser:
         self._overall_states: Counter[State] = Counter()
         self._overall_agreement = AgreementTally(Measure.of_overall(self.frame))
         self._gate = GateTally(self.frame)
-        self._examples = Examples()
+        self._examples = Examples(rubric.mode)
         self._usage = UsageTally()
         self._flags: Counter[str] = Counter()
 

@@ -29,6 +29,7 @@ def test_every_dimension_must_hold() -> None:
     gate = summary.gate
     assert (gate.verdict, gate.rule, gate.passed, gate.failed, gate.undecided) == ("fail", "every_item", 1, 2, 1)
     assert gate.thresholds == {"a": 3, "b": 5, "c": 3}, "what the judge was asked for, on the rubric's scale"
+    assert [worst.id for worst in summary.worst] == ["item-1", "item-2"]
     assert (summary.mode, summary.overall.rule) == ("gate", "min")
 
 

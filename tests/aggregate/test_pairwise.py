@@ -1,19 +1,25 @@
 from __future__ import annotations
 
 import math
+import random
 from dataclasses import replace
 
 import orjson
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from agentanvil.aggregate import PairResult, Pairwise, Summary
+from agentanvil.aggregate import PairResult, Pairwise, Summariser, Summary
 from agentanvil.stats import win_rate_interval
 from agentanvil.verdict import NotRun
-from tests.fakes.graded import NA, Pair, Score, compared, rubric
+from tests.fakes.graded import NA, Pair, Score, compare, compared, grade_by, plan, rubric, shuffled
 
 OF = rubric("a", mode="pairwise")
 TWO = rubric("a", "b", mode="pairwise")
 CHECKED = rubric("a", checks=["c"], mode="pairwise")
+SCORE = st.sampled_from([-4, -1, 0, 1, 4, None, NA])
+PREFERENCE = st.floats(0, 1)
+LABEL = st.sampled_from([-1.0, 0.0, 1.0])
 
 
 def pair_of(result: object) -> PairResult:
@@ -264,6 +270,22 @@ def test_a_gate_is_not_applied_to_a_comparison() -> None:
     (result,), summary = compared(of, Pair({"a": [-4, -4]}))
     assert (result.passed, summary.gate.verdict, summary.gate.thresholds) == (None, "none", {})
     assert any("gate is not applied" in note for note in summary.notes)
+
+
+@given(st.lists(st.tuples(SCORE, SCORE, PREFERENCE, PREFERENCE, LABEL), min_size=1, max_size=8), st.randoms())
+def test_a_summary_ignores_arrival_order(
+    found: list[tuple[Score, Score, float, float, float]], chance: random.Random
+) -> None:
+    shape = plan(OF)
+    rows = [
+        compare(shape, i, Pair({"a": [one, two]}, preferences=[p, q], labels={"winner": (label,)}, models=("x", "y")))
+        for i, (one, two, p, q, label) in enumerate(found)
+    ]
+    other = [shuffled(row, chance.randrange(9)) for row in rows]
+    chance.shuffle(other)
+    summaries = [grade_by(Summariser(OF, shape, seed=2), order)[1] for order in (rows, other)]
+    assert summaries[0] == summaries[1]
+    assert b"NaN" not in orjson.dumps(summaries[0])
 
 
 def test_rows_that_were_never_run_are_missing() -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
 
 import pytest
@@ -70,3 +71,17 @@ def test_the_mirrored_bootstrap_is_as_wide_as_the_plain_one() -> None:
     assert found.high == pytest.approx(1.96 * (2 / 3 / 81) ** 0.5, rel=0.07)
     assert found.low == -found.high  # type: ignore[operator]
     assert mirrored_bootstrap_mean([[1.0]], seed=1).reason
+
+
+@pytest.mark.parametrize(("win", "tie"), [(0.5, 0.0), (0.3, 0.4), (0.05, 0.9), (0.6, 0.3), (0.1, 0.2), (0.85, 0.1)])
+def test_its_exact_coverage_is_nominal(win: float, tie: float) -> None:
+    # Every outcome of 40 comparisons with its probability: no simulation is needed.
+    n, covered = 40, 0.0
+    for wins in range(n + 1):
+        for ties in range(n - wins + 1):
+            losses = n - wins - ties
+            ways = math.comb(n, wins) * math.comb(n - wins, ties)
+            interval = win_rate_interval(wins, ties, losses)
+            if interval.low <= win + tie / 2 <= interval.high:  # type: ignore[operator]
+                covered += ways * win**wins * tie**ties * (1 - win - tie) ** losses
+    assert 0.93 <= covered <= 0.985

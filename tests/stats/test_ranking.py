@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,3 +90,21 @@ def test_too_many_unidentified_resamples_leave_no_interval() -> None:
     found = bradley_terry_intervals([(0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0)], [5, 1], 2, seed=1)
     assert all(interval.low is None and "not identified" in str(interval.reason) for interval in found)
     assert bradley_terry_intervals([(0.0, 1.0, 1.0, 0.0)], [1], 2, seed=1)[0].reason == "fewer than two clusters"
+
+
+def test_nominal_coverage_over_clusters() -> None:
+    # Three models, forty requests that each bring the three pairs of them: the true strengths are 0.5, 0 and -0.5.
+    rng = np.random.default_rng(11)
+    truth = np.array([0.5, 0.0, -0.5])
+    hits = 0
+    for run in range(150):
+        patterns: Counter[tuple[float, ...]] = Counter()
+        for _ in range(40):
+            table = np.zeros((3, 3))
+            for i, j in ((0, 1), (0, 2), (1, 2)):
+                won = rng.random() < 1 / (1 + np.exp(truth[j] - truth[i]))
+                table[(i, j) if won else (j, i)] += 1
+            patterns[tuple(table.ravel())] += 1
+        found = bradley_terry_intervals(list(patterns), list(patterns.values()), 3, seed=run, resamples=300)
+        hits += sum(interval.low <= value <= interval.high for interval, value in zip(found, truth, strict=True))
+    assert 0.91 <= hits / 450 <= 0.98
