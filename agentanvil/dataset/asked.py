@@ -9,9 +9,11 @@ from dataclasses import dataclass
 class Asked:
     """What the run asks of every row. `needs_source`: the rubric judges against a source.
 
-    `pairs`: each row holds two responses. `booleans`: labels are true and false.
+    `pairs`: each row holds two responses. `booleans`: labels are true and false. `traces`: a chat in a response's place
+    is an agent's run even where no tool was called.
     """
 
     needs_source: bool = False
     pairs: bool = False
     booleans: bool = False
+    traces: bool = False

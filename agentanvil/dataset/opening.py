@@ -30,6 +30,7 @@ def open_dataset(
 ) -> Dataset:
     """Return the rows of `path`, not read yet: rows of our own, or a whole file of agent traces.
 
+    A `mapping` says how rows are made, so that a file read by one is never taken for traces as a whole.
     `stdin` says that the file is standard input as `spool_stdin` kept it: it is shown as `stdin`, and its
     path is `-`. Raises DatasetError where there is no such file, where it cannot be read twice (a pipe, a
     device, a folder), and where its ending names no format.
@@ -40,7 +41,7 @@ def open_dataset(
     asked = asked or Asked()
     name = STDIN_NAME if stdin else well_formed(path.stem)
     place = "-" if stdin else shown
-    if is_trace_file(path):
+    if not mapping and is_trace_file(path):
         return TraceDataset(path, asked, name=name, path=place)
     kind = KINDS.get(path.suffix.casefold())
     if kind is None:
@@ -50,7 +51,12 @@ def open_dataset(
             hint=f"the formats are {', '.join(KINDS)}; `-` reads JSON lines from standard input",
         )
     shape = RowShape(
-        mapping or FieldMap(), asked.needs_source, kind == "csv", pairs=asked.pairs, booleans=asked.booleans
+        mapping or FieldMap(),
+        asked.needs_source,
+        kind == "csv",
+        pairs=asked.pairs,
+        booleans=asked.booleans,
+        chats_are_traces=asked.traces,
     )
     return FileDataset(path, kind, shape, name=name, path=place)
 

@@ -27,7 +27,8 @@ from agentanvil.strict_json import JsonError, JsonValue, parse_json
 class RowShape:
     """How records of one file become rows. `cells`: the values are CSV cells, numbers and objects in text.
 
-    `pairs`: a row holds two responses. `booleans`: its labels are true and false.
+    `pairs`: a row holds two responses. `booleans`: its labels are true and false. `chats_are_traces`: with or without
+    tool calls.
     """
 
     mapping: FieldMap
@@ -35,6 +36,7 @@ class RowShape:
     cells: bool
     pairs: bool = False
     booleans: bool = False
+    chats_are_traces: bool = False
 
 
 class RowBuilder:
@@ -112,7 +114,7 @@ class RowBuilder:
         if not isinstance(value, dict | list):
             return None
         try:
-            return read_trace(value)
+            return read_trace(value, chats=self._shape.chats_are_traces)
         except TraceError as error:
             raise FieldError(target, error.message, error.hint) from None
 

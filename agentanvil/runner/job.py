@@ -17,7 +17,6 @@ from agentanvil.dataset import (
     Asked,
     Dataset,
     DatasetInfo,
-    FieldMap,
     JoinedDataset,
     Row,
     open_dataset,
@@ -87,23 +86,26 @@ def open_rows(
     """
     fields = parse_map(mapping)
     asked = asked_of(rubric, joined=bool(vs))
+    others = [open_dataset(path, fields, Asked(traces=asked.traces)) for path in vs]
     if data != STDIN:
-        yield _joined(open_dataset(data, fields, asked), vs, fields)
+        yield _joined(open_dataset(data, fields, asked), others)
         return
     if around.stdin is None:
         raise UsageError("there is no standard input to read rows from")
     with spool_stdin(around.stdin) as path:
-        yield _joined(open_dataset(path, fields, asked, stdin=True), vs, fields)
+        yield _joined(open_dataset(path, fields, asked, stdin=True), others)
 
 
 def asked_of(rubric: Rubric, *, joined: bool) -> Asked:
     """Return what a rubric in its mode asks of a row; `joined` rows come in with one response each."""
     pairs = rubric.mode == "pairwise" and not joined
-    return Asked(rubric.needs_source, pairs=pairs, booleans=rubric.mode == "gate")
+    # Checks of an agent's run, and steps as evidence, are asked of runs: one without calls is no less one.
+    traces = rubric.evidence == "pinpoint" or any(dimension.check.on == "trace" for dimension in rubric.checked)
+    return Asked(rubric.needs_source, pairs=pairs, booleans=rubric.mode == "gate", traces=traces)
 
 
-def _joined(first: Dataset, vs: Sequence[str], fields: FieldMap) -> Dataset:
-    return JoinedDataset(first, [open_dataset(path, fields) for path in vs]) if vs else first
+def _joined(first: Dataset, others: Sequence[Dataset]) -> Dataset:
+    return JoinedDataset(first, others) if others else first
 
 
 def rubric_in_mode(rubric: Rubric, mode: Mode | None) -> Rubric:

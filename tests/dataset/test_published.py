@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from agentanvil.dataset import Asked, open_dataset, parse_map
 from agentanvil.errors import DatasetError
-from tests.fakes.published import FOLDER
+from tests.fakes.published import FOLDER, read_lines
 
 pytestmark = pytest.mark.published
 
@@ -36,13 +38,21 @@ def test_a_reference_answer_stays_hidden() -> None:
     assert str(row.expected[0]) not in row.request + row.response
 
 
-def test_a_trajectory_is_readable() -> None:
+def test_trajectories_are_the_same_traces_row_by_row_and_as_a_file() -> None:
     file = FOLDER / "tau_airline/trajectories.jsonl"
     mapping = parse_map(["id=task", "request=instruction", "response=messages"])
-    response = next(open_dataset(file, mapping).rows()).response
-    assert response.startswith("[system]\n")
-    assert "tool call call_" in response
-    assert "\n[tool " in response
+    mapped = list(open_dataset(file, mapping, Asked(traces=True)).rows())
+    whole = list(open_dataset(file).rows())
+    records = read_lines("tau_airline/trajectories.jsonl")
+    assert len(mapped) == len(whole) == len(records) == 36
+    for record, row, same in zip(records, mapped, whole, strict=True):
+        called = [call["function"] for message in record["messages"] for call in message.get("tool_calls") or ()]
+        assert row.trace is not None
+        assert row.trace == same.trace
+        assert [(call.tool, call.args) for call in row.trace.calls] == [
+            (call["name"], json.loads(call["arguments"])) for call in called
+        ]
+        assert row.request == record["instruction"]
 
 
 def test_an_empty_response_is_named() -> None:
