@@ -195,7 +195,7 @@ CLEAN = {
         extra="rules: ['Give exactly 3 examples, e.g. of birds.', A short response can earn the top score.]"
     ),
     "R501": rubric_text(judged(), SAFE, extra=f"{WEIGHTED}\ngate: {{safety: 5}}"),
-    "R502": rubric_text(judged(), SAFE, extra=WEIGHTED),
+    "R502": rubric_text(judged(), SAFE, extra="gate: {safety: 4}\noverall: {rule: weighted, weights: {accuracy: 1}}"),
     "R506": rubric_text("{id: a, question: q}", extra="mode: gate", head=HALF),
     "R507": rubric_text(extra="mode: gate\ngate: {overall: 4}"),
     "R602": rubric_text("{id: b, check: {type: max_words, limit: 9}}", extra="evidence: none"),
