@@ -9,7 +9,7 @@ from agentanvil.aggregate.examples import WidestItems
 from agentanvil.aggregate.frame import Frame, FrameDimension
 from agentanvil.aggregate.item import DimensionResult, ItemResult
 from agentanvil.aggregate.measure import Measure
-from agentanvil.aggregate.scores import CellTally, ScoreTally
+from agentanvil.aggregate.scores import ScoreTally, cell_count, cell_distribution
 from agentanvil.aggregate.spread import Straddled
 from agentanvil.aggregate.summary import DimensionSummary, Straddle
 from agentanvil.stats import Estimate, Interval, wilson_interval
@@ -24,8 +24,10 @@ class DimensionTally:
     def __init__(self, frame: Frame, layout: FrameDimension) -> None:
         self._frame = frame
         self._layout = layout
+        self._both = frame.orders == 2
         self._scores = ScoreTally(signed=frame.mode == "pairwise")
-        self._cells = CellTally()
+        # Of single cells, where an item's scores are means of two.
+        self._cells: Counter[tuple[float, ...]] = Counter()
         self._states: Counter[State] = Counter()
         self._codes: defaultdict[State, Counter[str]] = defaultdict(Counter)
         self._flags: Counter[str] = Counter()
@@ -39,7 +41,8 @@ class DimensionTally:
     @property
     def states(self) -> dict[State, int]:
         """How many cells ended in each state."""
-        return {state: self._cells.cells if state == "scored" else self._states[state] for state in STATES}
+        scored = cell_count(self._patterns())
+        return {state: scored if state == "scored" else self._states[state] for state in STATES}
 
     @property
     def repeats_never_differ(self) -> bool:
@@ -67,10 +70,8 @@ class DimensionTally:
             for flag in cell.flags:
                 self._flags[flag] += 1
         spread = result.spread
-        if self._frame.orders == 1:
-            self._cells.add(spread.scores if spread is not None else ())
-        else:
-            self._cells.add(tuple(sorted([cell.score for cell in result.cells if isinstance(cell, Scored)])))
+        if self._both:
+            self._cells[tuple(sorted([cell.score for cell in result.cells if isinstance(cell, Scored)]))] += 1
         if spread is not None:
             self._scores.add(spread.mean, spread.scores)
             self._mixed += inapplicable
@@ -90,7 +91,7 @@ class DimensionTally:
             id=name,
             mean=self._scores.mean(),
             interval=self._scores.interval(seed, "mean", name),
-            distribution=self._cells.distribution(self._frame),
+            distribution=cell_distribution(self._frame, self._patterns()),
             states=self.states,
             repeat_sd=self._scores.repeat_sd(),
             unanimous=self._scores.unanimous(),
@@ -114,6 +115,9 @@ class DimensionTally:
     def _evidence_rate(self) -> Estimate:
         n = sum(self._evidence.values())
         return Estimate(self._evidence[True] / n, n) if n else Estimate(None, 0, "no quote was looked up")
+
+    def _patterns(self) -> Counter[tuple[float, ...]]:
+        return self._cells if self._both else self._scores.patterns()
 
     def _pass_rate(self) -> tuple[Estimate | None, Interval | None]:
         if self._frame.mode == "pairwise" or (self._layout.kind == "judged" and self._frame.mode == "absolute"):

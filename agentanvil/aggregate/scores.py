@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agentanvil.aggregate.frame import Frame
 from agentanvil.aggregate.wording import plain
@@ -34,6 +34,13 @@ class ScoreTally:
     def add(self, score: float, pattern: tuple[float, ...]) -> None:
         """Count one item."""
         self._items[score, pattern] += 1
+
+    def patterns(self) -> Counter[tuple[float, ...]]:
+        """Return how many items have each pattern of repeats."""
+        counts: Counter[tuple[float, ...]] = Counter()
+        for (_, pattern), n in self._items.items():
+            counts[pattern] += n
+        return counts
 
     def mean(self) -> Estimate:
         """Return the mean over items."""
@@ -76,29 +83,19 @@ class ScoreTally:
         return [pattern for _, pattern in self._items], list(self._items.values())
 
 
-class CellTally:
-    """Counts the patterns of single verdicts, the scores of one item's cells ascending."""
+def cell_count(patterns: Mapping[tuple[float, ...], int]) -> int:
+    """Return the number of scored cells in patterns that occur so often each."""
+    return sum(len(pattern) * n for pattern, n in patterns.items())
 
-    def __init__(self) -> None:
-        self._patterns: Counter[tuple[float, ...]] = Counter()
 
-    def add(self, pattern: tuple[float, ...]) -> None:
-        """Count one item."""
-        self._patterns[pattern] += 1
-
-    @property
-    def cells(self) -> int:
-        """The number of scored cells."""
-        return sum(len(pattern) * n for pattern, n in self._patterns.items())
-
-    def distribution(self, frame: Frame) -> dict[str, int]:
-        """Return how many cells hold each score."""
-        counts = _empty(frame)
-        for pattern, n in self._patterns.items():
-            for score in pattern:
-                key = plain(score)
-                counts[key] = counts.get(key, 0) + n
-        return counts
+def cell_distribution(frame: Frame, patterns: Mapping[tuple[float, ...], int]) -> dict[str, int]:
+    """Return how many cells hold each score."""
+    counts = _empty(frame)
+    for pattern, n in patterns.items():
+        for score in pattern:
+            key = plain(score)
+            counts[key] = counts.get(key, 0) + n
+    return counts
 
 
 def _empty(frame: Frame) -> dict[str, int]:
