@@ -14,6 +14,7 @@ from agentanvil.client.families import families
 from agentanvil.client.local import MODELS
 from agentanvil.client.spec import JudgeSpec
 from agentanvil.dataset import WINNER, Dataset, Row
+from agentanvil.dataset.tracefile import UNRECORDED_REQUEST
 from agentanvil.errors import quoted
 from agentanvil.rubric import OVERALL, Finding, Rubric, finding
 
@@ -79,8 +80,9 @@ def lint_rows(rubric: Rubric, rows: Dataset, judge: JudgeSpec | None) -> tuple[F
 
 def _count(row: Row, rubric: Rubric, tally: _Tally) -> None:
     tally.rows += 1
-    key = _key(row)
-    tally.keys[key % _PARTS].append(key)
+    if row.request != UNRECORDED_REQUEST:
+        key = _key(row)
+        tally.keys[key % _PARTS].append(key)
     if row.labels:
         tally.labelled.add(row)
     for name, labels in row.labels.items():

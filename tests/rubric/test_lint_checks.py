@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentanvil.rubric import lint_rubric, parse_rubric
+from agentanvil.rubric import lint_rubric, lint_text, parse_rubric
 from agentanvil.rubric.lint_checks import countable
+from agentanvil.rubric.lint_countable import COUNTABLE as COUNTED
 from tests.fakes.rubric_text import judged, rubric_text
 
 COUNTABLE = {
@@ -117,3 +118,9 @@ def test_no_question_takes_long(piece: str) -> None:
     countable(piece * (240 // len(piece)))
     countable(piece * 20_000)
     assert time.perf_counter() - begun < 1.0
+
+
+@pytest.mark.parametrize("check", sorted({check for check, _ in COUNTED}))
+def test_every_check_that_is_named_is_one_that_a_rubric_may_have(check: str) -> None:
+    found = lint_text(rubric_text(f"{{id: a, check: {{type: {check}}}}}")).findings
+    assert not [one.message for one in found if "no type of check" in one.message]

@@ -152,6 +152,19 @@ def test_rows_that_repeat_one_another(tmp_path: Path) -> None:
     assert findings[0].message.startswith("2 of 30 rows repeat another, such as lines 2 and 5: ")
 
 
+def test_runs_whose_request_is_not_known_are_no_copies(tmp_path: Path) -> None:
+    rubric, data = tmp_path / "r.yaml", tmp_path / "batch.jsonl"
+    rubric.write_text(rubric_text(), encoding="utf-8")
+    body = {"object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": "Done."}}]}
+    lines = [
+        json.dumps({"id": f"b{n}", "custom_id": f"c{n}", "response": {"status_code": 200, "body": body}, "error": None})
+        for n in range(2)
+    ]
+    data.write_text("\n".join(lines), encoding="utf-8")
+    (result,) = lint(LintSettings((str(rubric),), data=str(data)), Surroundings({}))
+    assert [one.code for one in result.findings] == ["D104"]
+
+
 def test_the_mode_of_the_command_beats_the_rubrics_own(tmp_path: Path) -> None:
     rubric = tmp_path / "r.yaml"
     rubric.write_text(rubric_text(), encoding="utf-8")
