@@ -36,7 +36,7 @@ def is_trace_file(path: Path) -> bool:
         for part in islice(Source(stream).parts(), _LOOKED_AT):
             if part.role == "bad":
                 continue
-            if part.role != "record":
+            if part.role not in ("record", "head"):
                 return True
             items = part.value if isinstance(part.value, list) else [part.value]
             first = items[0] if items else None
