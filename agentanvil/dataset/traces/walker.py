@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -93,16 +93,24 @@ class Walker:
         number = self._containers
         offset, line = window.place()
         head: dict[str, JsonValue] = {}
-        yield from self._members(window, tree, number, head)
+        is_record = not (yield from self._members(window, tree, number, head))
         end, _ = window.place()
-        yield Part("head", head, offset, end - offset, line, number)
+        if is_record:  # only large: it holds none of the lists
+            yield Part("record", head, offset, end - offset, line)
+        else:
+            yield Part("head", head, offset, end - offset, line, number)
 
-    def _members(self, window: Window, tree: Tree, number: int, head: dict[str, JsonValue]) -> Iterator[Part]:
-        """The members of one object: the lists that the tree names are walked, the others go into `head`."""
+    def _members(
+        self, window: Window, tree: Tree, number: int, head: dict[str, JsonValue]
+    ) -> Generator[Part, None, bool]:
+        """The members of one object: the lists that the tree names are walked, the others go into `head`.
+
+        Returns whether there was such a list.
+        """
         window.take("{")
         seen: set[str] = set()
         if _is_empty(window, "}"):
-            return
+            return False
         while True:
             key = window.value()
             if not isinstance(key, str) or key in seen:
@@ -118,7 +126,7 @@ class Walker:
             else:
                 head[key] = _whole(window, "head", number, None).value
             if window.take(",", "}") == "}":
-                return
+                return len(seen) > len(head)
 
     def _branch(self, window: Window, tree: Tree, number: int) -> Iterator[Part]:
         """One object, or a list of them, on the way down to the lists."""
