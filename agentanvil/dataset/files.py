@@ -68,7 +68,7 @@ class FileDataset:
         """
         content = hashlib.blake2b(digest_size=16)
         tally = Tally(content.update)
-        count = _RowCount(self._builder)
+        count = _RowCount()
         with self._open() as (stream, status):
             for row in self._read(stream, status.st_size, tally):
                 count.add(row)
@@ -164,8 +164,7 @@ class RowIds:
 class _RowCount:
     """The running totals of a scan."""
 
-    def __init__(self, builder: RowBuilder) -> None:
-        self._builder = builder
+    def __init__(self) -> None:
         self.rows = 0
         self.ids = RowIds()
         self.labelled: Counter[str] = Counter()
@@ -180,8 +179,8 @@ class _RowCount:
             self.labelled.update(row.labels.keys())
         if row.flags:
             self.flagged.update(row.flags)
-        if row.expected is not None or row.extra:
-            self.hidden.update(self._builder.hidden(row))
+        if row.hidden:
+            self.hidden.update(row.hidden)
         if row.model is not None and len(self.models) < MAX_MODELS:
             self.models.add(row.model)
 

@@ -30,6 +30,13 @@ def read_conversation(value: JsonValue) -> list[Message] | None:
     return messages if messages and _all_messages(messages) else None
 
 
+def messages_of(value: JsonValue) -> list[JsonValue] | None:
+    """Return the messages that stand in `value`, whatever other keys are beside them; None where there are none."""
+    messages = value.get("messages") if isinstance(value, dict) else value
+    is_conversation = isinstance(messages, list) and messages and all(map(_is_message, messages))
+    return messages if isinstance(messages, list) and is_conversation else None
+
+
 def render_conversation(messages: Sequence[Message], plain_role: str) -> str:
     """Return the conversation as text, each message under a line with its role in brackets.
 

@@ -30,7 +30,8 @@ class Row:
     `response` are text; chat messages were rendered, other JSON was written canonically. `source` holds the
     passages the response must rest on. `labels` holds human scores by dimension id, one per rater.
     `expected` is what no judge may see. `extra` keeps every other field, the hidden ones too under their own
-    names, for checks alone. `flags` names what the reader had to change (`surrogates_replaced`).
+    names, for checks alone. `hidden` has the names under which the record or a trace in it holds what no judge may see;
+    what the trace left out is nowhere. `flags` names what the reader had to change (`surrogates_replaced`).
 
     `trace` is there where the response came as an agent's trace; `response` is then its final answer, or empty.
     In pairwise `response`, `model` and `trace` are response_a's, `rival` is response_b, and a label is positive
@@ -49,6 +50,7 @@ class Row:
     expected: JsonValue = None
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
     trace: Trace | None = None
     rival: Contender | None = None
 

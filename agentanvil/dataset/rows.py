@@ -8,8 +8,9 @@ from agentanvil.dataset.faults import FieldError
 from agentanvil.dataset.fieldmap import OWN_FIELDS, PAIR_FIELDS, FieldMap, FieldPath, PathAbsentError
 from agentanvil.dataset.fields import HIDDEN_FIELDS, missing, misspelt, near_miss
 from agentanvil.dataset.lines import Record
+from agentanvil.dataset.messages import messages_of
 from agentanvil.dataset.records import Contender, Row
-from agentanvil.dataset.traces import Trace, TraceError, read_trace
+from agentanvil.dataset.traces import Trace, TraceError, hidden_in, read_trace
 from agentanvil.dataset.values import (
     LabelForm,
     read_id,
@@ -55,6 +56,8 @@ class RowBuilder:
         self._labels_are = LabelForm(shape.cells, booleans=shape.booleans, winners=shape.pairs)
         self._taken = taken | {name for name in self._own if name not in mapping.paths}
         self._hidden = HIDDEN_FIELDS - self._roots
+        expected = self._paths.get("expected")
+        self._mapped_expected = () if expected is None else (expected.text,)
 
     def build(self, index: int, record: Record) -> Row:
         """Return the row. Raises DatasetError naming file, line and field."""
@@ -64,17 +67,15 @@ class RowBuilder:
             where = Where(self._file, record.line, fault.field and self._spelt(fault.field))
             raise DatasetError(fault.message, where=where, hint=fault.hint) from None
 
-    def hidden(self, row: Row) -> list[str]:
-        """Return the names under which the row holds what no judge may see."""
-        path = self._paths.get("expected")
-        return [path.text] if path is not None else [name for name in row.extra if name in self._hidden]
-
     def _build(self, index: int, record: Record) -> Row:
         fields = record.fields
         item_id = read_id(self._need("id", fields))
         response, model = ("response_a", "model_a") if self._shape.pairs else ("response", "model")
-        first = self._contender(response, model, fields)
-        rival = self._contender("response_b", "model_b", fields) if self._shape.pairs else None
+        first, hidden = self._contender(response, model, fields)
+        rival: Contender | None = None
+        if self._shape.pairs:
+            rival, more = self._contender("response_b", "model_b", fields)
+            hidden = tuple(dict.fromkeys((*hidden, *more)))
         extra = {key: value for key, value in fields.items() if key not in self._taken}
         for key in extra:
             field = near_miss(key, self._own)
@@ -93,24 +94,36 @@ class RowBuilder:
             expected=self._expected(fields, extra),
             extra=extra,
             flags=(*record.flags, *_warnings(first), *(_warnings(rival) if rival is not None else ())),
+            hidden=(*self._hidden_names(extra), *hidden),
             trace=first.trace,
             rival=rival,
         )
 
-    def _contender(self, target: str, model: str, fields: dict[str, JsonValue]) -> Contender:
-        value = self._need(target, fields)
+    def _hidden_names(self, extra: dict[str, JsonValue]) -> tuple[str, ...]:
+        return (*self._mapped_expected, *(name for name in extra if name in self._hidden))
+
+    def _contender(self, target: str, model: str, fields: dict[str, JsonValue]) -> tuple[Contender, tuple[str, ...]]:
+        """Return a response, and the names under which its value holds what no judge may see."""
+        given = self._need(target, fields)
+        value = self._decoded(given)
         trace = self._trace(value, target)
         named = read_model(self._get(model, fields), model)
-        if trace is None:
-            return Contender(read_text(value, target, "assistant"), named)
-        return Contender(trace.final_answer or "", named or trace.model, trace)
+        if trace is not None:
+            return Contender(trace.final_answer or "", named or trace.model, trace), hidden_in(value)
+        messages = messages_of(value)
+        hidden = () if messages is None else hidden_in(value)
+        return Contender(read_text(messages if hidden else given, target, "assistant"), named), hidden
 
-    def _trace(self, value: JsonValue, target: str) -> Trace | None:
+    def _decoded(self, value: JsonValue) -> JsonValue:
+        """A cell that may hold a trace as what it holds; any other value as it is."""
         if self._shape.cells and isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
             try:
-                value = parse_json(value)
+                return parse_json(value)
             except JsonError:
-                return None
+                return value
+        return value
+
+    def _trace(self, value: JsonValue, target: str) -> Trace | None:
         if not isinstance(value, dict | list):
             return None
         try:

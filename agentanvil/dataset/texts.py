@@ -11,8 +11,8 @@ import regex
 from agentanvil.strict_json import JsonValue
 
 _ZERO_WIDTH = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
-# Thirty marks on one letter are what the Stream-Safe Text Format (Unicode Standard Annex 15) allows; a joiner begins the
-# next thirty.
+# Thirty marks on one letter are what the Stream-Safe Text Format (Unicode Standard Annex 15) allows; a joiner begins
+# the next thirty.
 _THIRTY_MARKS = regex.compile(r"\p{M}{30}(?=\p{M})")
 _JOINER = "\u034f"
 

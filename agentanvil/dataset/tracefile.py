@@ -22,7 +22,8 @@ _EXAMPLES = 5
 class TraceDataset:
     """Traces of one file, read lazily and as often as a run needs. See the Dataset protocol.
 
-    A trace without an id is called after its place in the file, `NAME-1`. A record that cannot be read is passed over
+    A trace without an id is called after its place in the file, `trace-1`, so that the same run
+    of another system, in another file, has the same id. A record that cannot be read is passed over
     and counted in `DatasetInfo.unread`.
     """
 
@@ -58,8 +59,7 @@ class TraceDataset:
         ids, flagged, models, hidden = RowIds(), Counter[str](), set[str](), set[str]()
         faults: list[str] = []
         unread = rows = 0
-        for row, fault, names in self._records():
-            hidden.update(names)
+        for row, fault in self._records():
             if row is None:
                 unread += 1
                 if len(faults) < _EXAMPLES and fault is not None:
@@ -67,6 +67,7 @@ class TraceDataset:
                 continue
             rows += 1
             ids.add(row.id)
+            hidden.update(row.hidden)
             flagged.update(row.flags)
             if row.model is not None and len(models) < MAX_MODELS:
                 models.add(row.model)
@@ -94,29 +95,16 @@ class TraceDataset:
                 where=Where(self._file),
                 hint="let nothing write to it during a run, and start again",
             )
-        yield from (row for row, _, _ in self._records() if row is not None)
+        yield from (row for row, _ in self._records() if row is not None)
 
-    def _records(self) -> Iterator[tuple[Row | None, str | None, tuple[str, ...]]]:
+    def _records(self) -> Iterator[tuple[Row | None, str | None]]:
         index = 0
         for number, record in enumerate(iter_traces(self._opened, shown=self._file), start=1):
             if record.trace is None:
-                yield None, _told(self._file, record.line, record.fault), record.hidden
+                yield None, _told(self._file, record.line, record.fault)
                 continue
-            yield self._row(record.trace, index, record.line or number, number), None, record.hidden
+            yield _row(record.trace, index, record.line or number, f"trace-{number}", record.hidden), None
             index += 1
-
-    def _row(self, trace: Trace, index: int, line: int, number: int) -> Row:
-        request = trace.request
-        return Row(
-            index=index,
-            line=line,
-            id=trace.id if trace.id and not is_blank(trace.id) else f"{self._name}-{number}",
-            request=UNRECORDED_REQUEST if request is None or is_blank(request) else request,
-            response=trace.final_answer or "",
-            model=trace.model,
-            flags=trace.warnings,
-            trace=trace,
-        )
 
     def _stamp(self) -> tuple[int, int]:
         try:
@@ -128,6 +116,21 @@ class TraceDataset:
     def _content(self) -> str:
         with self._opened.open("rb") as file:
             return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+
+
+def _row(trace: Trace, index: int, line: int, name: str, hidden: tuple[str, ...]) -> Row:
+    request = trace.request
+    return Row(
+        index=index,
+        line=line,
+        id=trace.id if trace.id and not is_blank(trace.id) else name,
+        request=UNRECORDED_REQUEST if request is None or is_blank(request) else request,
+        response=trace.final_answer or "",
+        model=trace.model,
+        flags=trace.warnings,
+        hidden=hidden,
+        trace=trace,
+    )
 
 
 def _told(file: str, line: int | None, fault: TraceFault | None) -> str:

@@ -69,4 +69,27 @@ def test_rows_that_are_mapped_are_no_file_of_traces(tmp_path: Path) -> None:
     row = read(tmp_path, record, "id=n", "request=task", "response=messages")
     assert (row.id, row.request) == ("7", "Tell the truth.")
     assert row.trace is not None
-    assert read(tmp_path, record).id == "rows-1"
+    assert read(tmp_path, record).id == "trace-1"
+
+
+@pytest.mark.parametrize("chats", [True, False])
+def test_what_stands_beside_the_messages_is_hidden_and_told(tmp_path: Path, chats: bool) -> None:
+    chat = {"messages": [{"role": "assistant", "content": "It is 4."}], "metadata": {"gold": "CANARY"}, "score": 1}
+    row = read(tmp_path, {"id": "a", "request": "q", "response": chat}, asked=Asked(traces=chats))
+    assert row.response == "It is 4."
+    assert (row.hidden, row.extra) == (("gold", "score"), {})
+
+
+def test_an_object_that_is_no_chat_loses_no_key(tmp_path: Path) -> None:
+    row = read(tmp_path, {"id": "a", "request": "q", "response": {"action": "click", "target": "#b"}})
+    assert (row.response, row.hidden) == ('{"action":"click","target":"#b"}', ())
+
+
+def test_a_large_run_among_small_ones_is_read(tmp_path: Path) -> None:
+    def chat(size: int) -> dict[str, object]:
+        said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "x" * size}]
+        return {"messages": said}
+
+    file = tmp_path / "runs.json"
+    file.write_text(json.dumps([chat(1), chat(2_000_000), chat(3)]), encoding="utf-8")
+    assert [len(row.response) for row in open_dataset(file).rows()] == [1, 2_000_000, 3]

@@ -111,7 +111,7 @@ def test_hidden_fields_are_named(file: Path) -> None:
     file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     assert open_dataset(file).scan().hidden_fields == ("gold", "ideal")
     mapped = open_dataset(file, parse_map(["expected=id"]))
-    assert mapped.scan().hidden_fields == ("id",)
+    assert mapped.scan().hidden_fields == ("gold", "id", "ideal")
 
 
 def test_a_hidden_name_that_the_user_maps_is_not_hidden(file: Path) -> None:

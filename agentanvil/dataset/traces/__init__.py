@@ -2,6 +2,7 @@
 
 from agentanvil.dataset.traces.faults import TraceCode, TraceError, TraceFault, TraceRecord
 from agentanvil.dataset.traces.files import is_trace_file, iter_traces
+from agentanvil.dataset.traces.hidden import hidden_in
 from agentanvil.dataset.traces.reading import read_trace
 from agentanvil.dataset.traces.record import Step, ToolStep, Trace, TurnStep
 
@@ -14,6 +15,7 @@ __all__ = [
     "TraceFault",
     "TraceRecord",
     "TurnStep",
+    "hidden_in",
     "is_trace_file",
     "iter_traces",
     "read_trace",

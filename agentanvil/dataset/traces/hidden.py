@@ -2,43 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from agentanvil.dataset.fields import HIDDEN_FIELDS
 from agentanvil.strict_json import JsonValue
 
-_VERDICTS = frozenset(
-    {
-        "action_checks",
-        "evaluation_criteria",
-        "expected",
-        "feedback_stats",
-        "gradingResult",
-        "ground_truth",
-        "namedScores",
-        "reference",
-        "reference_example_id",
-        "reward",
-        "reward_info",
-        "score",
-        "scores",
-        "target",
-    }
-)
-_NESTED = ("info", "trace", "testCase")
+_VERDICTS = HIDDEN_FIELDS | {
+    "action_checks",
+    "annotations",
+    "evaluation_criteria",
+    "expected_actions",
+    "feedback_stats",
+    "gradingResult",
+    "namedScores",
+    "reference_example_id",
+    "reference_outputs",
+    "reward",
+    "reward_info",
+    "score",
+    "scores",
+}
+_NESTED = ("info", "metadata", "trace", "testCase", "vars")
 _JUDGES = ("EVALUATOR", "evaluator")
+_MEMBERS = ("samples", "simulations", "observations", "tasks")
 
 
-def hidden_in(values: Iterable[JsonValue]) -> tuple[str, ...]:
-    """Return the sorted names under which records or fragments hold verdicts; another judge's spans as `evaluator`."""
+def hidden_in(value: JsonValue) -> tuple[str, ...]:
+    """Return the sorted names under which a record, or those in a list or a container, tells what an answer is worth.
+
+    The spans of another judge go by the name `evaluator`.
+    """
     found: set[str] = set()
-    for value in values:
-        if not isinstance(value, dict):
+    for record in _records_in(value):
+        if not isinstance(record, dict):
             continue
-        for place in (value, *(value.get(key) for key in _NESTED)):
+        for place in (record, *(record.get(key) for key in _NESTED)):
             if isinstance(place, dict):
                 found |= {key for key in _VERDICTS & place.keys() if place[key] not in (None, [], {})}
-        if isinstance(case := value.get("testCase"), dict) and case.get("assert"):
+        if isinstance(case := record.get("testCase"), dict) and case.get("assert"):
             found.add("assert")
-        if value.get("type") in _JUDGES or value.get("span_kind") in _JUDGES:
+        if record.get("type") in _JUDGES or record.get("span_kind") in _JUDGES:
             found.add("evaluator")
     return tuple(sorted(found))
+
+
+def _records_in(value: JsonValue) -> list[JsonValue]:
+    if isinstance(value, list):
+        return value
+    found: list[JsonValue] = [value]
+    if isinstance(value, dict):
+        for key in _MEMBERS:
+            inner = value.get(key)
+            found += inner if isinstance(inner, list) else []
+        results = value.get("results")
+        rows = results.get("results") if isinstance(results, dict) else None
+        found += rows if isinstance(rows, list) else []
+    return found

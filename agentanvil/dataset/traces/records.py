@@ -83,7 +83,7 @@ class FileReader:
             code, why = _why_not(value)
             yield _fault(entry.line, code, why)
             return
-        hidden = hidden_in(_records_of(value))
+        hidden = hidden_in(value)
         if not traces and entry.role != "record":
             yield _fault(entry.line, "not_a_trace", "the record holds no messages")
         for trace in traces:
@@ -123,7 +123,7 @@ class FileReader:
             traces = group.format.join(group.key, fragments, notes)
         else:
             traces = []
-        hidden = hidden_in(fragments)
+        hidden = hidden_in(list[JsonValue](fragments))
         for trace in traces:
             yield TraceRecord(entry.line, trace, hidden=hidden)
 
@@ -172,19 +172,6 @@ class Requests:
         except (JsonError, UnicodeDecodeError):
             return None
         return value if isinstance(value, dict) else None
-
-
-def _records_of(value: JsonValue) -> list[JsonValue]:
-    """A record, or those inside a container that was small enough to be read as a whole."""
-    found = [value, *(value if isinstance(value, list) else [])]
-    if isinstance(value, dict):
-        for key in ("samples", "simulations", "observations"):
-            inner = value.get(key)
-            found += inner if isinstance(inner, list) else []
-        results = value.get("results")
-        rows = results.get("results") if isinstance(results, dict) else None
-        found += rows if isinstance(rows, list) else []
-    return found
 
 
 def _may_have_nan(value: JsonValue) -> bool:
