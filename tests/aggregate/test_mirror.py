@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from agentanvil.aggregate import Reading, Summary
@@ -113,7 +113,8 @@ def same(one: Any, other: Any, path: str = "") -> None:
 
 @pytest.mark.parametrize("orders", ["both", "random"])
 @pytest.mark.parametrize("of", RUBRICS, ids=["min", "weighted"])
-@settings(max_examples=40, deadline=None)
+# A whole run an example: shrinking one would take minutes, and its path names the figure already.
+@settings(max_examples=40, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 @given(data=st.data())
 def test_exchanging_the_responses_mirrors_every_figure(of: Rubric, orders: OrderMode, data: st.DataObject) -> None:
     repeats = data.draw(st.integers(1, 2))

@@ -204,6 +204,12 @@ def test_a_judge_that_picks_the_first_place_is_found_out() -> None:
     assert pairwise(summary).agreement.examples == tuple(f"item-{n}" for n in range(5))
 
 
+@pytest.mark.parametrize("partial", [[0, 1], [1, 0], [0, -1], [-1, 0]])
+def test_only_flips_tell_of_the_place_where_both_orders_are_asked(partial: list[Score]) -> None:
+    position = pairwise(compared(OF, Pair({"a": partial}), Pair({"a": [2, -1]}))[1]).position
+    assert (position.test.successes, position.test.n) == (1, 1)
+
+
 def test_one_order_a_call_is_tested_call_by_call() -> None:
     pairs = [Pair({"a": [1 if order == "ab" else -1]}, [order]) for order in ["ab", "ba"] * 3]
     _, summary = compared(OF, *pairs, Pair({"a": [0]}, ["ab"]), Pair({"a": [-1]}, ["ab"]), orders="random")

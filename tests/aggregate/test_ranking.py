@@ -6,6 +6,7 @@ import random
 import pytest
 
 from agentanvil.aggregate import Pairwise, Ranking, Summary
+from agentanvil.stats import mirrored_bootstrap_mean
 from tests.fakes.graded import Pair, compared, rubric
 
 OF = rubric("a", mode="pairwise")
@@ -87,6 +88,9 @@ def test_the_win_rate_is_bounded_over_requests() -> None:
     assert one.interval.method.startswith("tango")
     assert other.interval.method.startswith("cluster bootstrap")
     assert (other.interval.high - other.interval.low) > 1.5 * (one.interval.high - one.interval.low)  # type: ignore[operator]
+    # Three requests won whole, two lost whole: the centred sums of four items each.
+    clusters = mirrored_bootstrap_mean([[0.5] * 4] * 3 + [[-0.5] * 4] * 2, seed=1)
+    assert other.interval.low == pytest.approx(clusters.low + 0.5, abs=0.05)  # type: ignore[operator]
     same = pairwise(compared(OF, *[won("x", "y", 1, "g"), won("x", "y", 1, "g")])[1]).verdict
     assert same.interval.reason
     every = pairwise(compared(OF, *[won("x", "y", 1, f"g{n // 2}") for n in range(6)])[1]).verdict
