@@ -88,13 +88,21 @@ def test_the_win_rate_is_bounded_over_requests() -> None:
     assert one.interval.method.startswith("tango")
     assert other.interval.method.startswith("cluster bootstrap")
     assert (other.interval.high - other.interval.low) > 1.5 * (one.interval.high - one.interval.low)  # type: ignore[operator]
-    # Three requests won whole, two lost whole: the centred sums of four items each.
-    clusters = mirrored_bootstrap_mean([[0.5] * 4] * 3 + [[-0.5] * 4] * 2, seed=1)
-    assert other.interval.low == pytest.approx(clusters.low + 0.5, abs=0.05)  # type: ignore[operator]
     same = pairwise(compared(OF, *[won("x", "y", 1, "g"), won("x", "y", 1, "g")])[1]).verdict
     assert same.interval.reason
     every = pairwise(compared(OF, *[won("x", "y", 1, f"g{n // 2}") for n in range(6)])[1]).verdict
     assert every.interval.reason == "every request came to the same"
+
+
+def test_requests_weigh_as_much_as_they_have_items() -> None:
+    # Ten requests with six wins and a loss each, ten with a loss: 60 of 80, centred 40 over 80.
+    large = [won("x", "y", d, f"large{g}") for g in range(10) for d in [1] * 6 + [-1]]
+    small = [won("x", "y", -1, f"small{g}") for g in range(10)]
+    found = pairwise(compared(OF, *large, *small)[1]).verdict
+    clusters = mirrored_bootstrap_mean([[0.5] * 6 + [-0.5]] * 10 + [[-0.5]] * 10, seed=1)
+    assert found.rate.value == 0.75
+    assert found.interval.low == pytest.approx(clusters.low + 0.5, abs=0.02)  # type: ignore[operator]
+    assert found.interval.high == pytest.approx(clusters.high + 0.5, abs=0.02)  # type: ignore[operator]
 
 
 def test_a_crowd_of_models_is_cut_off() -> None:
