@@ -88,6 +88,24 @@ def test_a_verdict_that_need_not_apply_may_be_null() -> None:
     ]
 
 
+@pytest.mark.parametrize(("kind", "fitting"), [("boolean", 2), (["boolean", "null"], 3)])
+def test_a_gate_is_true_or_false(kind: object, fitting: int) -> None:
+    fits = as_pattern(compact_grammar(verdict(**{"pass": {"type": kind}})) or "")
+    texts = [f'{{"pass":{value}}}' for value in ("true", "false", "null", '"true"', "1", " true")]
+    assert [bool(fits.fullmatch(text)) for text in texts] == [True] * fitting + [False] * (6 - fitting)
+
+
+def test_a_choice_of_words_may_have_one_blank_before_it() -> None:
+    """The token that names it is then one that the model writes by itself, and its log-probabilities mean something."""
+    fits = as_pattern(
+        compact_grammar(verdict(better={"type": "string", "enum": ["A", "B", "tie"]}, margin=SCORE)) or ""
+    )
+    texts = ('{"better":"A","margin":1}', '{"better": "tie","margin":1}')
+    assert all(fits.fullmatch(text) for text in texts)
+    odd = ('{"better":  "A","margin":1}', '{"better": "A", "margin":1}', '{"better":"A","margin": 1}')
+    assert not any(fits.fullmatch(text) for text in odd)
+
+
 @pytest.mark.parametrize(
     ("least", "most", "fitting"), [(0, 1, {0, 1}), (0, 3, {0, 1, 2, 3}), (1, 2, {1, 2}), (2, 3, {2, 3})]
 )
