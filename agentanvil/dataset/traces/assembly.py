@@ -146,9 +146,10 @@ class _Story:
             if node in skipped:
                 node.inputs.remove(skipped[node])
             self._tell(node)
+        last = max((node.start for node in self._nodes), default=0)
         for node in self._nodes:
             if self._repeats(node):
-                self._line.add(_agent_history(node))
+                self._line.add(_agent_history(node, last))
         return self._with_tools()
 
     def _open(self, main: Sequence[Node]) -> dict[Node, Event]:
@@ -237,11 +238,14 @@ class _Story:
         return outer is not None and self._tree.by_id[outer].name == node.name
 
 
-def _agent_history(node: Node) -> list[tuple[int, Event, bool]]:
-    """What an agent's own span tells: it may be the whole conversation, which began when the agent did."""
+def _agent_history(node: Node, last: int) -> list[tuple[int, Event, bool]]:
+    """What an agent's own span tells: it may be the whole conversation, which began when the agent did.
+
+    Its answer comes after everything that it did, also where clocks disagree; `last` is the latest start of all.
+    """
     history: list[tuple[int, Event, bool]] = []
     opening = True
     for event in node.outputs:
         opening = opening and isinstance(event, Said) and event.role == "user"
-        history.append((node.start if opening else node.end, event, False))
+        history.append((node.start if opening else max(node.end, last + 1), event, False))
     return history

@@ -11,6 +11,7 @@ from agentanvil.dataset.traces.faults import TraceError, TraceRecord
 from agentanvil.dataset.traces.index import index_file
 from agentanvil.dataset.traces.records import FileReader, refuse_whole
 from agentanvil.dataset.traces.sources import Source
+from agentanvil.dataset.traces.walker import Part, Role
 from agentanvil.errors import Where
 from agentanvil.hashing import well_formed
 
@@ -20,6 +21,13 @@ _FOREIGN = (
     (b"\xfe\xff", "UTF-16 text", "save it as UTF-8: iconv -f UTF-16 -t UTF-8 IN > OUT"),
     (b"\x1f\x8b", "compressed with gzip", "unpack it first: gunzip -k FILE"),
 )
+_MARKS: dict[Role, tuple[str, ...]] = {
+    "sample": ("id", "epoch"),
+    "simulation": ("task_id",),
+    "row": ("promptIdx", "testIdx"),
+    "traced": ("spans",),
+    "observation": ("type", "startTime"),
+}
 # How many parts at the start may be broken or unknown before a file counts as none of traces.
 _LOOKED_AT = 20
 
@@ -37,13 +45,22 @@ def is_trace_file(path: Path) -> bool:
             if part.role == "bad":
                 continue
             if part.role not in ("record", "head"):
-                return True
+                return _is_member(part)
             items = part.value if isinstance(part.value, list) else [part.value]
             first = items[0] if items else None
             if not isinstance(first, dict) or any(own <= first.keys() for own in _OWN_ROWS):
                 return False
             return formats.find(first) is not None
     return False
+
+
+def _is_member(part: Part) -> bool:
+    """Whether a member of a list inside a large object is what the list's name promises, and no data of a row."""
+    value = part.value
+    if not isinstance(value, dict):
+        return False
+    marks = _MARKS.get(part.role)
+    return marks is None or all(mark in value for mark in marks)
 
 
 def iter_traces(path: Path, *, shown: str | None = None) -> Iterator[TraceRecord]:

@@ -30,7 +30,10 @@ def join(_: str, messages: Sequence[Message], notes: set[str]) -> list[Trace]:
 
 
 def read_rpc(messages: Sequence[JsonValue]) -> list[Trace]:
-    """Return the trace of one log. Calls and results pair by id, in which the number 1 is not the text "1"."""
+    """Return the trace of one log, none where it calls no tool.
+
+    Calls and results pair by id, in which the number 1 is not the text "1".
+    """
     facts = Facts(speaks=False)
     events: list[Event] = []
     open_calls: dict[tuple[bool, str], deque[Called]] = {}
@@ -47,7 +50,7 @@ def read_rpc(messages: Sequence[JsonValue]) -> list[Trace]:
                 open_calls.setdefault(key, deque()).append(call)
             elif "method" not in message and ("result" in message or "error" in message):
                 _answer(message, open_calls.get(key), facts.warnings)
-    return [build_trace(events, facts)]
+    return [build_trace(events, facts)] if events or facts.warnings else []
 
 
 def _call(params: Message, call_id: str | None, notes: set[str]) -> Called:

@@ -78,6 +78,9 @@ class FileReader:
         except (JsonError, UnicodeDecodeError) as fault:
             yield _fault(entry.line, "not_json", str(fault))
             return
+        if entry.has_nan and entry.role != "sample" and not _may_have_nan(value):
+            yield _fault(entry.line, "not_json", "NaN or Infinity stands in it, which is not JSON")
+            return
         traces = self._traces(entry, value)
         if traces is None:
             code, why = _why_not(value)
@@ -96,7 +99,7 @@ class FileReader:
                 return self._member(entry, value, self._index.heads.get(entry.container, {}))
             if formats.BATCH.claims(value):
                 return openai_batch.read_batch(value, self._requests.find(value.get("custom_id")))
-        found = None if entry.has_nan and not _may_have_nan(value) else formats.read_value(value)
+        found = formats.read_value(value)
         return None if found is None or found[0].refusal is not None else found[1]
 
     def _member(self, entry: Entry, value: Record, head: Head) -> list[Trace] | None:
