@@ -18,6 +18,8 @@ class Person:
     """What the keys see and do."""
 
     in_flight: int = 0
+    grace_s: float = 60
+    hangs: bool = False
     wound_down: int = 0
     presses: int = 0
     cancelled: bool = False
@@ -25,7 +27,7 @@ class Person:
     async def at_work(self, *presses: signal.Signals, until_idle: int = 0) -> None:
         """Press keys while some work goes on; `until_idle` turns later nothing is in flight any more."""
         work = asyncio.ensure_future(asyncio.sleep(60))
-        keys = Keys(work, self.wind_down, lambda: self.in_flight)
+        keys = Keys(work, self.wind_down, lambda: self.in_flight, self.grace_s)
         with keys:
             for each in presses:
                 signal.raise_signal(each)
@@ -33,7 +35,7 @@ class Person:
             for _ in range(until_idle):
                 await asyncio.sleep(0.001)
                 assert not work.done()
-            self.in_flight = 0
+            self.in_flight = self.in_flight if self.hangs else 0
             if not presses:
                 work.cancel()
             await asyncio.wait([work], timeout=10)
@@ -69,3 +71,15 @@ def test_afterwards_a_signal_is_again_what_it_was_before() -> None:
     assert signal.getsignal(signal.SIGTERM) == before
     with pytest.raises(KeyboardInterrupt):
         signal.raise_signal(signal.SIGINT)
+
+
+def test_a_machine_that_asks_to_end_waits_for_no_call_that_hangs() -> None:
+    person = Person(in_flight=3, grace_s=0.01, hangs=True)
+    asyncio.run(person.at_work(signal.SIGTERM))
+    assert (person.wound_down, person.presses, person.cancelled) == (1, 1, True)
+
+
+def test_a_person_who_asks_once_is_obeyed_once() -> None:
+    person = Person(in_flight=3, grace_s=0.001)
+    asyncio.run(person.at_work(signal.SIGINT, until_idle=20))
+    assert person.presses == 1
