@@ -137,6 +137,7 @@ def grade_settings(data: str, flags: Mapping[str, Any], config: Config) -> Grade
         judge=judge_settings(flags, config),
         mapping=tuple(flags.get("map") or config.mapping),
         vs=tuple(flags.get("vs") or ()),
+        defaults=frozenset(name for name in chosen if flags.get(name) is None),
         **chosen,
     )
 

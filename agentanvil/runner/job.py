@@ -86,6 +86,8 @@ def open_rows(
     """
     fields = parse_map(mapping)
     asked = asked_of(rubric, joined=bool(vs))
+    if STDIN in vs:
+        raise UsageError("--vs takes files; only DATA may be `-`", hint="write the other responses to a file")
     others = [open_dataset(path, fields, Asked(traces=asked.traces)) for path in vs]
     if data != STDIN:
         yield _joined(open_dataset(data, fields, asked), others)
@@ -117,6 +119,7 @@ def rubric_in_mode(rubric: Rubric, mode: Mode | None) -> Rubric:
 def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
     """Read and check everything that the user gave. Raises InputError; nothing is spent, nothing is written."""
     rubric = rubric_in_mode(load_rubric(settings.rubric), settings.mode)
+    settings = _without_pair_defaults(settings, rubric)
     _refuse_strangers(settings, rubric)
     checks = CheckRunner(rubric, allow_code=settings.allow_code)
     if settings.baseline is not None:
@@ -149,6 +152,15 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
 def orders_of(rubric: Rubric, order: OrderMode | None) -> OrderMode | None:
     """Return how pairs are ordered, None where the mode has none."""
     return (order or "random") if rubric.mode == "pairwise" else None
+
+
+def _without_pair_defaults(settings: GradeSettings, rubric: Rubric) -> GradeSettings:
+    """Return the settings without what anvil.yaml says about pairs, where the run compares none."""
+    if rubric.mode == "pairwise":
+        return settings
+    order = None if "order" in settings.defaults else settings.order
+    reading = "verdict" if "reading" in settings.defaults else settings.reading
+    return replace(settings, order=order, reading=reading)
 
 
 def _refuse_strangers(settings: GradeSettings, rubric: Rubric) -> None:

@@ -73,7 +73,8 @@ class GradeSettings:
 
     `mode` and `calls` are None for what the rubric says. `order`, `vs` (files with the other responses) and
     `reading` belong to pairwise; `order` is None for `random` there. `baseline` is the folder of an earlier run whose
-    failures are known.
+    failures are known. `defaults` names the settings that anvil.yaml gave: one that means nothing in the run's mode is
+    passed over, where a flag is refused.
     """
 
     data: str
@@ -92,6 +93,7 @@ class GradeSettings:
     limit: int | None = None
     min_coverage: float = 1.0
     dry_run: bool = False
+    defaults: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         """Raise UsageError for a number or a word that cannot be meant."""

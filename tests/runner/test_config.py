@@ -163,3 +163,10 @@ def test_prices_are_dollars_per_million_tokens(tmp_path: Path) -> None:
 def test_without_a_rubric_nothing_can_be_graded() -> None:
     with pytest.raises(UsageError, match="no rubric"):
         grade_settings("rows.jsonl", {}, Config())
+
+
+def test_the_settings_know_what_the_file_gave(tmp_path: Path) -> None:
+    found = config(tmp_path, "order: both\nreading: expected\nrubric: r.yaml\n")
+    settings = grade_settings("rows.jsonl", {"reading": "verdict"}, found)
+    assert (settings.order, settings.reading) == ("both", "verdict")
+    assert settings.defaults == {"order"}

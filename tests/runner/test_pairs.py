@@ -170,3 +170,20 @@ def test_expected_needs_probabilities_and_says_so(tmp_path: Path) -> None:
     assert tally(pairwise(result)) == (0, 0, 0)
     assert tally(pairwise(runs.grade())) == (1, 0, 1)
     assert len(server.requests) == 2
+
+
+def test_what_the_configuration_says_of_pairs_is_no_matter_of_other_modes(tmp_path: Path) -> None:
+    defaults = {"order": "both", "reading": "expected", "defaults": frozenset({"order", "reading"})}
+    with FakeServer(graded) as server:
+        runs = Runs(tmp_path, server)
+        result = runs.grade(mode="gate", **defaults)
+        assert (int(result.exit), len(server.requests)) == (0, 3)
+        with pytest.raises(UsageError, match="--order"):
+            runs.grade(mode="gate", out=tmp_path / "flag", **{**defaults, "defaults": frozenset({"reading"})})
+
+
+def test_standard_input_is_not_what_is_compared_with(tmp_path: Path) -> None:
+    with FakeServer(graded) as server:
+        with pytest.raises(UsageError, match="--vs takes files"):
+            runs_of(tmp_path, server).grade(vs=("-",), stdin=b"{}")
+        assert not server.requests
