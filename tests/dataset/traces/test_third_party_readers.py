@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 
@@ -87,3 +88,12 @@ def test_a_reader_that_fails_is_named(installed, value):
 def test_a_reader_is_an_object_or_a_class():
     with pytest.raises(TraceError, match="no methods"):
         load_reader(EntryPoint("x", "json:dumps", GROUP))
+
+
+def test_the_reader_of_the_page_works(installed, tmp_path):
+    page = Path(__file__).parents[3].joinpath("docs", "traces.md").read_text(encoding="utf-8")
+    (tmp_path / "diaries.py").write_text(page.partition("```python\n")[2].partition("```")[0], encoding="utf-8")
+    installed("diaries:Reader")
+    trace = read_trace({"format": "diary/1", "q": "who", "found": "me", "answer": "I"})
+    assert trace is not None
+    assert (trace.request, trace.final_answer, trace.calls[0].args) == ("who", "I", {"q": "who"})
