@@ -30,11 +30,14 @@ from agentanvil.judge.verdicts import ParseFault, Verdict
 from agentanvil.prompt import NOT_APPLICABLE, Contract, ContractDimension
 
 _OPEN = r"(?P<open>[\s*_`\"'“‘(\[<]*+)"
-_CLOSE = r"[*_`\"'”’)\]>]*"
+_CLOSE = r"[*_`\"'”’)\]>]*+"
+# No word goes on here: an underscore may be emphasis, but not between letters.
+_APART = r"(?!_*+[^\W_])"
 _END = re.compile(rf"{_CLOSE}[ \t]*(?:\Z|\n|\r|[.,;:!?](?=[\s*_`\"'”’)]|\Z)|(?<=\s)-+\s|[–—(])")
-_WHOLE = re.compile(rf"{_CLOSE}\s*[.!]?{_CLOSE}\s*\Z")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.,][0-9]+)*|\.[0-9]+)(?![\w])")
-_FRACTION = re.compile(rf"{_CLOSE}\s*(?:/|out\s+of\b|of\b)\s*([0-9]+(?:\.[0-9]+)?)(?![\w])", re.IGNORECASE)
+_WHOLE = re.compile(rf"{_CLOSE}\s*+[.!]?{_CLOSE}\s*+\Z")
+_WORD_GOES_ON = re.compile(r"[^\W_]|[-_'’]\w")
+_NUMBER = re.compile(rf"[+-]?(?:[0-9]+(?:[.,][0-9]+)*|\.[0-9]+){_APART}")
+_FRACTION = re.compile(rf"{_CLOSE}\s*(?:/|out\s+of\b|of\b)\s*([0-9]+(?:\.[0-9]+)?){_APART}", re.IGNORECASE)
 _PERCENT = re.compile(r"\s*(?:%|per\s?cent\b)", re.IGNORECASE)
 _LINE = re.compile(rf"^{_OPEN}", re.MULTILINE)
 # How far back from the end of a run of opening marks a token may begin with one of its own.
@@ -128,9 +131,9 @@ def _marker_pattern(marker: str, *, brackets: bool) -> re.Pattern[str] | None:
     core = plain.rstrip(":= ") or plain
     if not core:
         return re.compile(opening) if brackets else None
-    before = r"(?<![\w-])" if core[0].isalnum() else ""
+    before = r"(?<![^\W_])(?<!-)(?<![^\W_]_)(?<![^\W_]__)" if core[0].isalnum() else ""
     name = r"\s+".join(map(re.escape, core.split()))
-    after = r"(?!\w)" if core[-1].isalnum() else ""
+    after = _APART if core[-1].isalnum() else ""
     separator = r"\s*[:=]" if core != plain else r"(?P<separator>\s*[:=])?"
     emphasis = r"[*_`\"']*"
     gap = rf"{emphasis}\s*" if brackets else ""
@@ -184,7 +187,7 @@ def _ends(text: str, token: _Token) -> bool:
     """Tell whether a token is all that its place states."""
     if _END.match(text, token.end):
         return True
-    return token.phrase and not (text[token.end - 1].isalnum() and text[token.end].isalnum())
+    return token.phrase and not (text[token.end - 1].isalnum() and _WORD_GOES_ON.match(text, token.end))
 
 
 def _opened(text: str, match: re.Match[str], offer: _Offer) -> _Token | None:

@@ -37,6 +37,9 @@ SCORE = labels("Score:")
         pytest.param("score: 7", 7, id="letter case"),
         pytest.param("**Score:** 7", 7, id="emphasis around the marker"),
         pytest.param("**Score**: **7**.", 7, id="emphasis around both"),
+        pytest.param("_Score:_ 7", 7, id="underscores around the marker"),
+        pytest.param("so __Score__: __7__", 7, id="two underscores around both"),
+        pytest.param("sub_score: 3. score_sum: 4. Score: 7", 7, id="names with an underscore"),
         pytest.param("Score: `7`", 7, id="code"),
         pytest.param('Score: "7"', 7, id="quotation marks"),
         pytest.param("Score: [7]", 7, id="bracket"),
@@ -203,6 +206,8 @@ PHRASES = {"(a) is better": 1, "(b) is better": 0}
     [
         pytest.param("only", "Output (a) is better as it says so.", 1, id="a statement of its own"),
         pytest.param("only", "Output (a) is betterment.", "unparseable", id="never inside a word"),
+        pytest.param("only", "Output (a) is better-looking.", "unparseable", id="never inside a compound"),
+        pytest.param("only", "_Output (a) is better_ - by far", 1, id="emphasis within a line"),
         pytest.param("only", "Output (a) is long. So Output (b) is better.", 0, id="the marker's word in prose"),
         pytest.param("only", "**Output (b) is better**", 0, id="emphasis around"),
         pytest.param("only", "Output **(b) is better**.", 0, id="emphasis before a bracket of its own"),
@@ -253,6 +258,12 @@ def test_runs_of_opening_marks_take_linear_time() -> None:
     assert outcome("Score: (" * 20_000, SCORE) == "bad_label"
     assert outcome("[[ " * 20_000, BRACKETS) == "bad_label"
     assert outcome("[[ " * 20_000 + "4]]", BRACKETS) == "bad_label"
+
+
+@pytest.mark.parametrize("run", ["*", "_", " *", ") ", "-", "1,", " \t"])
+def test_runs_of_closing_marks_take_linear_time(run: str) -> None:
+    assert isinstance(outcome("7" + run * 100_000 + "x", labels("")), str)
+    assert isinstance(outcome("Score: 7" + run * 100_000 + "x", SCORE), str)
 
 
 def test_marks_stacked_on_a_letter_take_linear_time() -> None:

@@ -136,4 +136,4 @@ def test_hidden_fields_are_told(tmp_path: Path) -> None:
     assert result.problem is None
     (body,) = server.bodies
     assert "reward" not in json.dumps(body).casefold()
-    assert result.manifest["data"]["hidden_fields"] == ["reward"]
+    assert result.manifest["data"]["hidden_fields"] == ["expected_actions", "reward"]
