@@ -172,7 +172,8 @@ def _refuse_strangers(settings: GradeSettings, rubric: Rubric) -> None:
             f"{stray[0]} compares two responses, but this run is {rubric.mode}",
             hint="add --mode pairwise, or write `mode: pairwise` in the rubric",
         )
-    if settings.baseline is not None and not (rubric.gate or rubric.mode == "gate"):
+    can_fail = rubric.mode == "gate" or (rubric.mode == "absolute" and bool(rubric.gate))
+    if settings.baseline is not None and not can_fail:
         raise UsageError(
             "--baseline tells old failures from new ones, but nothing can fail here",
             hint="give the rubric a `gate:`, or run it with --mode gate",
