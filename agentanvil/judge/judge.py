@@ -158,15 +158,13 @@ def _filled(first: Parsed | ParseFault, second: Parsed | ParseFault, contract: C
 def _marked(read: Parsed | ParseFault) -> Parsed | ParseFault:
     if isinstance(read, ParseFault):
         return ParseFault(read.code, f"{read.message} (asked twice)")
-    return Parsed(
-        {
-            name: replace(v, flags=(REASKED, *v.flags))
-            if isinstance(v, Verdict)
-            else ParseFault(v.code, f"{v.message} (asked twice)")
-            for name, v in read.verdicts.items()
-        },
-        read.flags,
-    )
+    verdicts = {
+        name: replace(v, flags=(REASKED, *v.flags))
+        if isinstance(v, Verdict)
+        else ParseFault(v.code, f"{v.message} (asked twice)")
+        for name, v in read.verdicts.items()
+    }
+    return replace(read, verdicts=verdicts)
 
 
 def _cells(read: Parsed | ParseFault, task: Task, prompt: Prompt) -> dict[str, Cell]:
