@@ -76,7 +76,7 @@ def _trace(trace_id: str | None, root: Node | None, nodes: Sequence[Node], tree:
         error=head.fault if head else None,
         warnings=set(notes),
     )
-    if leaves and facts.tokens_in is None and facts.tokens_out is None:
+    if any(node.counts for node in leaves) and facts.tokens_in is None and facts.tokens_out is None:
         facts.warnings.add("tokens_missing")
     if main and main[-1].cut_short:
         facts.warnings.add("unfinished")

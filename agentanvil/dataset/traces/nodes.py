@@ -19,6 +19,7 @@ class Node:
 
     An agent's `inputs` and `outputs` may repeat what its model calls say; a model's `outputs` are what this very
     call brought. `judge` nodes are another judge's work. `error` is None where nobody knows, `fault` its text.
+    `counts`: the format records tokens.
     """
 
     id: str
@@ -43,6 +44,7 @@ class Node:
     tokens_out: int | None = None
     cost: Decimal | None = None
     cut_short: bool = False
+    counts: bool = True
 
 
 @dataclass(frozen=True, slots=True)

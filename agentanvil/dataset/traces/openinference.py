@@ -41,16 +41,15 @@ def is_openinference(span: Span) -> bool:
 
 def read_spans(trace_id: str, spans: Sequence[Span], notes: set[str]) -> list[Trace]:
     """Return the runs of one trace."""
-    nodes = [_node(span, notes) for span in ordered(spans)]
+    listed = ordered(spans)
+    nodes = [_node(span, notes) for span in listed]
     ids = {node.id for node in nodes}
-    if not any(node.kind == "agent" for node in nodes):
-        # A chain at the top stands for the agent where no span says that it is one.
-        tops = [node for node in nodes if node.parent is None or node.parent not in ids]
-        chains = [(node, span) for node, span in zip(nodes, ordered(spans), strict=True) if node in tops]
-        for node, span in chains:
-            if node.kind == "other" and _kind_name(span) == "CHAIN":
-                node.kind = "agent"
-                _read_agent(node, span.attributes, notes)
+    has_agents = any(node.kind == "agent" for node in nodes)
+    for node, span in zip(nodes, listed, strict=True):
+        # A chain at the top is the run: it stands for the agent, or above several of them.
+        if _kind_name(span) == "CHAIN" and node.parent not in ids:
+            node.kind = "workflow" if has_agents else "agent"
+            _read_agent(node, span.attributes, notes)
     return assemble(trace_id or None, nodes, notes)
 
 

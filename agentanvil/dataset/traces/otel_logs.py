@@ -40,9 +40,11 @@ def read_records(records: Sequence[Record], notes: set[str]) -> list[Node]:
         node = open_nodes.get(key)
         if node is None:
             start = _time(record)
-            node = Node(key if known else f"event {len(nodes)}", None, "model", start=start, end=start)
+            node = Node(key if known else f"event {len(nodes)}", None, "model", start=start, end=start, counts=False)
             nodes.append(node)
             open_nodes[key] = node
+        # Events of one message each carry no counts; those of a whole call do.
+        node.counts = node.counts or name == DETAILS
         add_event(node, name, read_attributes(record.get("attributes")), notes, _body(record))
         node.end = max(node.end, _time(record))
         if not known and name in {CHOICE, DETAILS}:

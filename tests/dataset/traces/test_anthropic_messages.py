@@ -84,3 +84,12 @@ def test_lines_of_a_message_batch_are_read():
     late = {"custom_id": "c", "result": {"type": "expired"}}
     found = [(trace.id, trace.final_answer, trace.error) for trace in all_traces([good, bad, late])]
     assert found == [("a", "Yes.", None), ("b", None, "overloaded_error"), ("c", None, "expired")]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"system": "s", "messages": [ASKED]}, {"messages": [ASKED, {"role": "assistant", "content": [USE]}]}]
+)
+def test_a_body_is_told_by_its_system_prompt_or_by_its_blocks(fields):
+    trace = one_trace(fields)
+    assert trace.request == "Which permit?"
+    assert [call.call_id for call in trace.calls] == ["t1"] * (len(fields["messages"]) - 1)

@@ -137,3 +137,8 @@ def test_the_input_of_a_batch_is_no_trace(tmp_path):
         list(iter_traces(path))
     assert raised.value.code == "not_a_trace"
     assert "input of a batch" in str(raised.value)
+
+
+def test_an_answer_without_a_body_is_told_as_far_as_it_goes():
+    trace = one_trace({"custom_id": "a", "response": {"status_code": 200, "body": {}}, "error": None})
+    assert (trace.id, trace.error, trace.warnings) == ("a", None, ("no_request", "tokens_missing"))

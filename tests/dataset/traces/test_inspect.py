@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -210,6 +212,14 @@ def test_another_compression_is_named(tmp_path):
     with pytest.raises(TraceError) as raised:
         list(iter_traces(path))
     assert (raised.value.code, "98" in raised.value.message) == ("unsupported_compression", True)
+
+
+def test_without_a_zstd_decoder_the_error_names_zstd(monkeypatch):
+    for package in ("backports", "compression"):
+        monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(TraceError, match="zstd") as raised:
+        list(iter_traces(Path(__file__).parent / "samples" / "inspect_eval" / "awkward.eval"))
+    assert raised.value.code == "unsupported_compression"
 
 
 def test_only_inspect_may_write_nan(tmp_path):

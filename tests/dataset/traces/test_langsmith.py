@@ -130,3 +130,15 @@ def test_children_are_found_however_deep_they_nest():
     child = run(3, "tool", 2, name="deep", inputs={"input": "{}"}, outputs={"output": "7"})
     trace = one_trace(root(ai("Seven."), child_runs=[run(2, "chain", 1, child_runs=[child])]))
     assert [call.tool for call in trace.calls] == ["deep"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "model"),
+    [
+        ({"outputs": {"llm_output": {"model_name": "a"}, "generations": []}}, "a"),
+        ({"extra": {"metadata": {"ls_model_name": "b"}}, "outputs": {}}, "b"),
+        ({"outputs": {"generations": [[{"message": {"kwargs": {"response_metadata": {"model_name": "c"}}}}]]}}, "c"),
+    ],
+)
+def test_the_model_has_many_places(fields, model):
+    assert one_trace([run(1, "llm", inputs={}, **fields)]).model == model

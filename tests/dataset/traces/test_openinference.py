@@ -142,3 +142,20 @@ def test_an_error_is_the_spans_status():
     failed = tool('{"n": 1}') | {"status_code": "ERROR"}
     failed["attributes"].pop("output.value")
     assert first_call(failed)["error"] is True
+
+
+def test_agents_side_by_side_below_a_chain_are_one_run():
+    agents = [span(2, "AGENT", 1, agent__name="first"), span(4, "AGENT", 1, agent__name="second")]
+    tools = [span(3, "TOOL", 2, tool__name="a"), span(5, "TOOL", 4, tool__name="b")]
+    trace = one_trace([span(1, "CHAIN", input__value="How many?", output__value="7"), *agents, *tools])
+    assert [(call.tool, call.agent) for call in trace.calls] == [("a", "first"), ("b", "second")]
+    assert (trace.request, trace.final_answer, trace.latency_s) == ("How many?", "7", 0.5)
+
+
+def test_one_agent_below_a_chain_needs_no_name():
+    spans = [
+        span(1, "CHAIN", input__value="How many?"),
+        span(2, "AGENT", 1, agent__name="a"),
+        span(3, "TOOL", 2, tool__name="t"),
+    ]
+    assert [call.agent for call in one_trace(spans).calls] == [None]

@@ -291,6 +291,7 @@ def test_one_event_a_message_is_read(choice):
     ]
     trace = one_trace(logs(*reversed(records)))
     assert (trace.request, trace.final_answer, trace.latency_s) == ("How many?", "Seven.", None)
+    assert trace.warnings == ()
     assert [(step.tool, step.args, step.result) for step in trace.calls] == [("t", {"n": 1}, "7")]
 
 
