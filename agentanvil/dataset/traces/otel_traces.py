@@ -46,7 +46,7 @@ def split(value: JsonValue) -> Iterator[Record]:
 def is_fragment(value: Record) -> bool:
     """Say whether `value` is a span, or a log record of the GenAI conventions, of any exporter."""
     context = value.get("context")
-    if isinstance(context, dict) and ("span_id" in context or "spanId" in context):
+    if "context.span_id" in value or (isinstance(context, dict) and ("span_id" in context or "spanId" in context)):
         return True
     if not any(key in value for key in ("traceId", "trace_id")):
         return False

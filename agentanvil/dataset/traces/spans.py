@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentanvil.dataset.traces.measures import between, clock, nanoseconds, whole
+from agentanvil.dataset.traces.nested_attributes import dotted, unflattened
 from agentanvil.strict_json import JsonValue
 
 Attributes = dict[str, JsonValue]
@@ -54,6 +55,7 @@ class Span:
 
 def read_span(value: Attributes) -> Span:
     """Return the span that `value` writes in any of the known shapes."""
+    value = unflattened(value)
     context = inner if isinstance(inner := value.get("context"), dict) else value
     status = found if isinstance(found := value.get("status"), dict) else {}
     code = _first(status, "code", "status_code") if status else _first(value, "status_code", "statusCode")
@@ -66,7 +68,7 @@ def read_span(value: Attributes) -> Span:
         kind=text if isinstance(text := value.get("span_kind"), str) else "",
         start=_time(value, "startTimeUnixNano", "start_time_unix_nano", "start_time", "startTime"),
         end=_time(value, "endTimeUnixNano", "end_time_unix_nano", "end_time", "endTime"),
-        attributes=read_attributes(value.get("attributes")),
+        attributes=dotted(read_attributes(value.get("attributes"))),
         events=tuple(_event(item) for item in events if isinstance(item, dict)) if isinstance(events, list) else (),
         failed=code == 2 or (isinstance(code, str) and code.upper() in ("ERROR", "STATUS_CODE_ERROR", "2")),
         message=_text(_first(status, "message", "description") if status else value.get("status_message")),
@@ -76,7 +78,7 @@ def read_span(value: Attributes) -> Span:
 def trace_id_of(value: Attributes) -> str:
     """Return the id of the trace that a span or a log record belongs to, "" where it names none."""
     context = inner if isinstance(inner := value.get("context"), dict) else value
-    return _id(_first(context, "trace_id", "traceId")) or ""
+    return _id(_first(context, "trace_id", "traceId") or value.get("context.trace_id")) or ""
 
 
 def read_attributes(value: JsonValue) -> Attributes:

@@ -159,3 +159,43 @@ def test_one_agent_below_a_chain_needs_no_name():
         span(3, "TOOL", 2, tool__name="t"),
     ]
     assert [call.agent for call in one_trace(spans).calls] == [None]
+
+
+NESTED = {
+    "openinference": {"span": {"kind": "LLM"}},
+    "llm": {
+        "model_name": "m",
+        "token_count": {"prompt": 5},
+        "input_messages": [{"message": {"role": "user", "content": "How many?"}}],
+        "output_messages": [{"message": {"role": "assistant", "content": "7"}}],
+    },
+}
+
+
+def test_nested_attributes_are_the_same_as_dotted_ones():
+    trace = one_trace([span(1, "SPAN_KIND_CLIENT") | {"attributes": NESTED}])
+    assert (trace.request, trace.final_answer, trace.model, trace.tokens_in) == ("How many?", "7", "m", 5)
+
+
+def test_a_table_of_spans_has_dotted_columns():
+    tool_row = {
+        "context.trace_id": TRACE,
+        "context.span_id": "02",
+        "parent_id": "01",
+        "span_kind": "TOOL",
+        "name": "t",
+        "start_time": 1767225602000,
+        "attributes.tool.name": "t",
+        "attributes.input.value": '{"n": 1}',
+        "attributes.llm.model_name": None,
+    }
+    agent_row = {
+        "context.trace_id": TRACE,
+        "context.span_id": "01",
+        "span_kind": "AGENT",
+        "name": "a",
+        "attributes.input.value": "Go.",
+    }
+    trace = one_trace([agent_row, tool_row])
+    assert (trace.id, trace.request) == (TRACE, "Go.")
+    assert [(call.tool, call.args) for call in trace.calls] == [("t", {"n": 1})]
