@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from agentanvil.dataset.files import RowIds
 from agentanvil.dataset.records import Contender, Dataset, DatasetInfo, Row
 from agentanvil.errors import DatasetError, Where, quoted
 from agentanvil.hashing import digest
@@ -13,7 +14,7 @@ from agentanvil.hashing import digest
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One file of the join. `model` stands in where its rows name none."""
+    """One file of the join. `model` stands in where its rows name none, and beside theirs where two files share it."""
 
     dataset: Dataset
     model: str
@@ -22,7 +23,8 @@ class _Side:
 class JoinedDataset:
     """The rows of a file, each paired with the row of the same id in every other file. See the Dataset protocol.
 
-    response_a is always the first file's. With several other files a pair is called `ID vs NAME`. Files in the same
+    response_a is always the first file's. After `scan` a model that two files name, each as its only one, is told apart
+    by their names. With several other files a pair is called `ID vs NAME`. Files in the same
     order stream; what stands in another order is held in memory until its partner is met.
     """
 
@@ -30,6 +32,7 @@ class JoinedDataset:
         names = _names([first.name, *(other.name for other in others)])
         self._first = _Side(first, names[0])
         self._others = [_Side(other, name) for other, name in zip(others, names[1:], strict=True)]
+        self._shared: set[str] = set()
 
     @property
     def name(self) -> str:
@@ -42,11 +45,18 @@ class JoinedDataset:
     def scan(self) -> DatasetInfo:
         """Read every file and every pair once.
 
-        Raises DatasetError as each file's own scan, and naming id and file where a row has no partner or answers
-        another request.
+        Raises DatasetError as each file's own scan, naming id and file where a row has no partner or answers another
+        request, and where two pairs would go by one id.
         """
         infos = [side.dataset.scan() for side in (self._first, *self._others)]
-        labelled = Counter(name for row in self.rows() for name in row.labels)
+        # Two settings of one model are two systems; files of many models each may well name the same ones.
+        alone = Counter(info.models[0] for info in infos if len(info.models) == 1)
+        self._shared = {model for model, files in alone.items() if files > 1}
+        labelled, ids = Counter[str](), RowIds()
+        for row in self.rows():
+            labelled.update(row.labels.keys())
+            ids.add(row.id)
+        ids.refuse_duplicates(self.rows, self._first.dataset.path)
         return DatasetInfo(
             name=self.name,
             rows=infos[0].rows * len(self._others),
@@ -77,11 +87,16 @@ class JoinedDataset:
             row,
             index=index,
             id=row.id if len(self._others) == 1 else f"{row.id} vs {side.model}",
-            model=row.model or self._first.model,
-            rival=Contender(other.response, other.model or side.model, other.trace),
+            model=self._system(row, self._first),
+            rival=Contender(other.response, self._system(other, side), other.trace),
             labels=_label_differences(row, other),
             flags=tuple(dict.fromkeys((*row.flags, *other.flags))),
         )
+
+    def _system(self, row: Row, side: _Side) -> str:
+        if row.model in self._shared:
+            return f"{row.model} ({side.model})"
+        return row.model or side.model
 
 
 class _Partners:
@@ -136,5 +151,6 @@ def _label_differences(row: Row, other: Row) -> dict[str, tuple[float, ...]]:
 
 
 def _names(names: list[str]) -> list[str]:
-    """Return the names, numbered where two are alike."""
-    return [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names, start=1)]
+    """Return the names, numbered by their place where two are alike."""
+    alike = len(set(names)) < len(names)
+    return [f"{name} ({place})" for place, name in enumerate(names, start=1)] if alike else names

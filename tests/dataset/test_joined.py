@@ -84,3 +84,33 @@ def test_another_partner_is_another_dataset(tmp_path: Path) -> None:
     one = JoinedDataset(first, [file(tmp_path, "new", rows("new", "x"))]).scan().hash
     two = JoinedDataset(first, [file(tmp_path, "newer", rows("newer", "x"))]).scan().hash
     assert one != two
+
+
+def test_two_settings_of_one_model_are_two_systems(tmp_path: Path) -> None:
+    files = [file(tmp_path, name, rows(name, "x", model=model)) for name, model in zip("abc", "mmk", strict=True)]
+    joined = JoinedDataset(files[0], files[1:])
+    joined.scan()
+    named = [(row.model, row.rival.model) for row in joined.rows() if row.rival]
+    assert named == [("m (a)", "m (b)"), ("m (a)", "k")]
+
+
+def test_a_model_among_many_is_one_system_in_every_file(tmp_path: Path) -> None:
+    one = [*rows("one", "x", model="m"), *rows("one", "y", model="k")]
+    other = [*rows("other", "x", model="k"), *rows("other", "y", model="m")]
+    joined = JoinedDataset(file(tmp_path, "one", one), [file(tmp_path, "other", other)])
+    joined.scan()
+    assert [(row.model, row.rival.model) for row in joined.rows() if row.rival] == [("m", "k"), ("k", "m")]
+
+
+def test_pairs_that_would_share_an_id_are_refused(tmp_path: Path) -> None:
+    files = [file(tmp_path, name, rows(name, "q", "q vs b")) for name in ("a", "b", "b vs b")]
+    with pytest.raises(DatasetError, match="`q vs b vs b` stands on line 1 already"):
+        JoinedDataset(files[0], files[1:]).scan()
+
+
+def test_files_of_one_name_are_numbered_past_any_name(tmp_path: Path) -> None:
+    (folder := tmp_path / "x").mkdir()
+    others = [file(folder, "rows", rows("o", "q")), file(tmp_path, "rows (2)", rows("p", "q"))]
+    joined = JoinedDataset(file(tmp_path, "rows", rows("a", "q")), others)
+    joined.scan()
+    assert [row.id for row in joined.rows()] == ["q vs rows (2)", "q vs rows (2) (3)"]
