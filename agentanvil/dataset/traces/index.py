@@ -82,7 +82,8 @@ class Index:
     def add(self, part: Part) -> None:
         """Note one part of the file."""
         if part.role == "head":
-            if isinstance(part.value, dict):
+            # Most containers are a line of OTLP with nothing beside its spans: millions of empty heads.
+            if isinstance(part.value, dict) and part.value:
                 self.heads[part.container] = part.value
         elif part.role == "traced":
             if isinstance(part.value, dict):

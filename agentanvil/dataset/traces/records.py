@@ -14,7 +14,7 @@ from agentanvil.dataset.traces.index import Entry, Head, Index, index_file
 from agentanvil.dataset.traces.record import Trace
 from agentanvil.dataset.traces.window import Window
 from agentanvil.errors import Where
-from agentanvil.strict_json import JsonError, JsonValue
+from agentanvil.strict_json import JsonError, JsonValue, parse_json, replace_surrogates
 
 Record = dict[str, JsonValue]
 
@@ -132,8 +132,8 @@ class FileReader:
 
     def _load(self, offset: int, length: int, *, has_nan: bool = False) -> JsonValue:
         self._stream.seek(offset)
-        window = Window(None, self._stream.read(length).decode("utf-8"))
-        return window.value_with_nan() if has_nan else window.value()
+        text = self._stream.read(length).decode("utf-8")
+        return Window(None, text).value_with_nan() if has_nan else replace_surrogates(text, parse_json(text))[0]
 
     def _spans(self, container: int, row: dict[str, JsonValue]) -> JsonValue:
         place = self._index.traced.get((container, promptfoo.row_key(row)))
@@ -171,7 +171,7 @@ class Requests:
     @staticmethod
     def _parsed(data: bytes) -> dict[str, JsonValue] | None:
         try:
-            value = Window(None, data.decode("utf-8")).value()
+            value = parse_json(data.decode("utf-8"))
         except (JsonError, UnicodeDecodeError):
             return None
         return value if isinstance(value, dict) else None
