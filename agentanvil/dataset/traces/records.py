@@ -119,8 +119,8 @@ class FileReader:
         fragments = [value for value in loaded if isinstance(value, dict)]
         ending = self._index.ending
         notes = {TRUNCATED} if ending is not None and ending.is_cut else set()
-        head = self._index.heads.get(group.container)
-        if group.container and head is not None:
+        head = self._index.heads.get(group.container, {})
+        if group.container:
             traces = langfuse.read_observations(langfuse.trace_record(dict(head)), fragments, notes)
         elif group.format.join is not None:
             traces = group.format.join(group.key, fragments, notes)
