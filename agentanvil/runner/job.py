@@ -135,6 +135,8 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
             settings.judge.seed_sent,
         )
         identity = _identity(settings, rubric, info, spec, checks)
+        folder = settings.out or Path("runs") / f"{info.name[:_NAME_LENGTH]}-{rubric.id}-{fingerprint(identity)[:8]}"
+        _refuse_own_baseline(settings.baseline, folder)
         yield Job(
             settings=settings,
             rubric=rubric,
@@ -144,7 +146,7 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
             rows=min(info.rows, settings.limit or info.rows),
             spec=spec,
             identity=identity,
-            folder=settings.out or Path("runs") / f"{info.name[:_NAME_LENGTH]}-{rubric.id}-{fingerprint(identity)[:8]}",
+            folder=folder,
             checks=checks,
         )
 
@@ -177,6 +179,15 @@ def _refuse_strangers(settings: GradeSettings, rubric: Rubric) -> None:
         raise UsageError(
             "--baseline tells old failures from new ones, but nothing can fail here",
             hint="give the rubric a `gate:`, or run it with --mode gate",
+        )
+
+
+def _refuse_own_baseline(baseline: Path | None, folder: Path) -> None:
+    """Raise UsageError for a run that would forgive itself: what it failed before would be known."""
+    if baseline is not None and baseline.resolve() == folder.resolve():
+        raise UsageError(
+            f"--baseline names this run's own folder, {folder}, so nothing in it could fail",
+            hint="name an earlier run; --out puts this one elsewhere",
         )
 
 

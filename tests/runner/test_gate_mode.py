@@ -132,3 +132,13 @@ def test_grades_of_people_count_as_passed_from_the_threshold_on(tmp_path: Path) 
     assert accuracy.agreement.exact.value == pytest.approx(2 / 3)
     assert coverage.agreement is not None
     assert coverage.agreement.exact.value == 1.0
+
+
+def test_a_run_does_not_forgive_itself(tmp_path: Path) -> None:
+    with FakeServer(judge(("1", "coverage"))) as server:
+        runs = runs_of(tmp_path, server)
+        assert int(runs.grade().exit) == 1
+        (tmp_path / "link").symlink_to(runs.out)
+        for own in (runs.out, runs.out / ".." / "run", tmp_path / "link"):
+            with pytest.raises(UsageError, match="own folder"):
+                runs.grade(baseline=own)
