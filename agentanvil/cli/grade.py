@@ -105,6 +105,8 @@ def _show(result: GradeResult, output: str, *, quiet: bool) -> None:
         say(f"error: {result.problem}")
     if result.exit is Exit.MISSING and result.summary.coverage.covered < result.summary.coverage.expected:
         say("verdicts are missing; the same command resumes this run and asks only for those")
+    if result.exit is Exit.MISSING and (unread := result.manifest["data"]["unread"]):
+        say(f"{unread} record(s) could not be read and have no verdict; --min-coverage says how many may lack one")
     if result.exit is Exit.INTERRUPTED:
         say("interrupted; the same command resumes this run")
 

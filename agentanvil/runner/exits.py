@@ -22,8 +22,10 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-def run_exit(ending: Ending, summary: Summary, min_coverage: float) -> Exit:
+def run_exit(ending: Ending, summary: Summary, min_coverage: float, *, read: float = 1.0) -> Exit:
     """Decide on a run by how its last sitting ended (`running`: it was killed) and what its summary says.
+
+    `read` is the share of the data's records that could be read; those that could not have no verdict either.
 
     An interruption says nothing about the gate. A failed gate stays failed however many verdicts are missing,
     because more verdicts cannot mend it; so it comes before missing verdicts. A gate that let nothing through has
@@ -35,7 +37,7 @@ def run_exit(ending: Ending, summary: Summary, min_coverage: float) -> Exit:
     if gate.verdict == "fail":
         return Exit.GATE_FAILED
     share = _covered(summary)
-    if ending in {"budget", "stopped"} or (share is not None and share < min_coverage):
+    if ending in {"budget", "stopped"} or (share is not None and share * read < min_coverage):
         return Exit.MISSING
     if gate.verdict == "undecided" and not gate.passed:
         return Exit.MISSING

@@ -22,7 +22,7 @@ from agentanvil.runner.folder import (
     write_manifest,
 )
 from agentanvil.runner.job import Job, Surroundings, prepare
-from agentanvil.runner.manifest import open_manifest, with_session
+from agentanvil.runner.manifest import open_manifest, read_share, with_session
 from agentanvil.runner.reports import write_reports
 from agentanvil.runner.session import Agenda, SessionEnd, run_session
 from agentanvil.runner.settings import GradeSettings
@@ -91,7 +91,7 @@ def _graded(job: Job, folder: RunFolder, around: Surroundings, listener: Listene
         manifest = with_session(manifest, end, started)
     manifest["state"] = end.ending
     summary = write_reports(folder.path, manifest, job.read_rows, listener.failed)
-    code = run_exit(end.ending, summary, job.settings.min_coverage)
+    code = run_exit(end.ending, summary, job.settings.min_coverage, read=read_share(manifest))
     write_manifest(folder.path, manifest | {"exit_code": int(code)})
     return GradeResult(folder.path, summary, manifest, end.tally, end.ending, code, end.problem)
 

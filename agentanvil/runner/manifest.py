@@ -86,6 +86,13 @@ def with_session(manifest: Mapping[str, Any], end: SessionEnd, started: datetime
     return {**manifest, "judge": _learnt(manifest["judge"], end.judge), "sessions": [*manifest["sessions"], session]}
 
 
+def read_share(manifest: Mapping[str, Any]) -> float:
+    """Return the share of the data's records that could be read."""
+    data = manifest["data"]
+    rows, unread = int(data["rows"]), int(data["unread"])
+    return rows / (rows + unread)
+
+
 def _learnt(judge: Mapping[str, Any], facts: JudgeFacts) -> dict[str, Any]:
     """Add what a sitting learnt; what an earlier one learnt stays, since verdicts of it are in the run."""
     new = {key: value for key, value in facts.as_dict().items() if value is not None}

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from agentanvil.aggregate import Summary
-from agentanvil.errors import DatasetError, RunFolderError, Where
+from agentanvil.errors import DatasetError, RunFolderError, UsageError, Where
 from agentanvil.rubric import parse_rubric
 from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Exit, run_exit
 from agentanvil.runner.folder import RunFolder, read_manifest
 from agentanvil.runner.job import STDIN, Surroundings, open_rows, rubric_in_mode
+from agentanvil.runner.manifest import read_share
 from agentanvil.runner.reports import RowSource, write_reports
 
 
@@ -30,7 +31,8 @@ def report(folder: Path, listener: Listener) -> tuple[Summary, Exit]:
         )
     with RunFolder(folder):
         summary = write_reports(folder, manifest, _rows(manifest, listener), listener.failed)
-    return summary, run_exit(manifest["state"], summary, manifest["plan"]["min_coverage"])
+    least = manifest["plan"]["min_coverage"]
+    return summary, run_exit(manifest["state"], summary, least, read=read_share(manifest))
 
 
 def _rows(manifest: Mapping[str, Any], listener: Listener) -> RowSource | None:
@@ -44,7 +46,7 @@ def _rows(manifest: Mapping[str, Any], listener: Listener) -> RowSource | None:
             if dataset.scan().hash == data["hash"]:
                 return dataset.rows
         reason = "it has changed"
-    except DatasetError as error:
+    except (DatasetError, UsageError) as error:
         reason = error.message
     listener.notice(f"{data['file']}: {reason}; rows that were not run are named by their number")
     return None

@@ -218,3 +218,18 @@ def test_o_b15_b16_twin_runs_are_refused_before_a_call(tmp_path: Path, server: F
     with pytest.raises(DatasetError, match="already"):
         runs.grade()
     assert not server.requests
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_run_that_cannot_be_read_is_not_passed_over_in_silence(tmp_path: Path, server: FakeServer, mode: str) -> None:
+    good = [json.dumps({"messages": run(), "id": name}) for name in "ab"]
+    runs, listener = Runs(tmp_path, server), Collected()
+    runs.data.write_text("\n".join([good[0], '{"messages": [', '{"unknown": 1}', good[1]]), encoding="utf-8")
+    more: dict[str, Any] = {"vs": (str(runs.data),)} if mode == "pairwise" else {}
+    result = runs.grade(listener, mode=mode, **more)
+    assert result.exit is Exit.MISSING
+    assert listener.starts[0].unread == (4 if mode == "pairwise" else 2)
+    assert "line 2" in listener.starts[0].unread_examples[0]
+    assert any("hold no trace" in note for note in result.summary.notes)
+    assert len(read_table(runs.out, "items.csv")) == 2
+    assert runs.grade(mode=mode, min_coverage=0.3, **more).exit is Exit.OK

@@ -71,3 +71,12 @@ def test_how_a_run_ended(ending: Ending, scores: list[Score], gate: float | None
     if ending in {"budget", "stopped"} and usual is Exit.OK:
         expected = Exit.MISSING
     assert decide(scores, ending, gate=gate) == expected
+
+
+@pytest.mark.parametrize(
+    ("read", "least", "expected"), [(1.0, 1.0, Exit.OK), (0.99, 1.0, Exit.MISSING), (0.9, 0.9, Exit.OK)]
+)
+def test_what_could_not_be_read_has_no_verdict(read: float, least: float, expected: Exit) -> None:
+    of = rubric("a", gate={"a": 4})
+    _, summary = grade(of, columns(of, a=[5, 5]))
+    assert run_exit("complete", summary, least, read=read) is expected
