@@ -58,7 +58,7 @@ def _shares(roots: Sequence[Node], tree: Tree) -> list[list[Node]]:
 
 
 def _trace(trace_id: str | None, root: Node | None, nodes: Sequence[Node], tree: Tree, notes: set[str]) -> Trace:
-    tops = [node for node in nodes if node.parent is None or node.parent not in tree.by_id]
+    tops = [node for node in nodes if node.parent not in tree.by_id]
     head = root or (tops[0] if len(tops) == 1 else None)
     places = tree.places
     models = [node for node in nodes if node.kind == "model" and not places[node.id].judged]

@@ -67,8 +67,15 @@ def trace_record(value: Observation) -> Observation:
 def read_observations(trace: Observation, observations: Sequence[Observation], notes: set[str]) -> list[Trace]:
     """Return the runs of one trace; `trace` is its own record, or empty."""
     told = [item for item in observations if item.get("type") != "EVENT"]
-    known = sorted(told, key=lambda item: clock(item.get("startTime")) or 0)
-    nodes = [_node(item, notes) for item in known]
+    ranked: list[tuple[int, Observation]] = []
+    last = 0
+    for item in told:
+        # One without a start keeps its place after the one before it.
+        last = clock(item.get("startTime")) or last
+        ranked.append((last, item))
+    ranked.sort(key=lambda pair: pair[0])
+    known = [item for _, item in ranked]
+    nodes = [_node(rank, item, notes) for rank, item in ranked]
     _find_tools(nodes)
     run = _run(trace, nodes, known, notes)
     named = _text(trace.get("id")) or next((name for item in known if (name := _text(item.get("traceId")))), None)
@@ -78,7 +85,7 @@ def read_observations(trace: Observation, observations: Sequence[Observation], n
 def _run(trace: Observation, nodes: Sequence[Node], known: Sequence[Observation], notes: set[str]) -> Node:
     """The trace as the agent above its observations; the only top observation stands for it where it is one."""
     ids = {node.id for node in nodes}
-    tops = [node for node in nodes if node.parent is None or node.parent not in ids]
+    tops = [node for node in nodes if node.parent not in ids]
     starts = [found for item in known if (found := clock(item.get("startTime"))) is not None]
     ends = [found for item in known if (found := clock(item.get("endTime"))) is not None]
     run = Node(_RUN, None, "workflow", start=min(starts, default=0), end=max(ends, default=0))
@@ -94,7 +101,7 @@ def _run(trace: Observation, nodes: Sequence[Node], known: Sequence[Observation]
     return run
 
 
-def _node(item: Observation, notes: set[str]) -> Node:
+def _node(rank: int, item: Observation, notes: set[str]) -> Node:
     kind, attributes = item.get("type"), _attributes(item)
     node = Node(_text(item.get("id")) or "", _text(item.get("parentObservationId")), "other")
     node.kind = _KINDS.get(kind, "other") if isinstance(kind, str) else "other"
@@ -102,9 +109,8 @@ def _node(item: Observation, notes: set[str]) -> Node:
     node.call_id = next((found for key in _IDS if (found := _text(attributes.get(key)))), None)
     if node.kind == "other" and (node.call_id or any(key in attributes for key in _NAMES)):
         node.kind = "tool"
-    start, end = clock(item.get("startTime")), clock(item.get("endTime"))
-    node.start = start or 0
-    node.end = end or node.start
+    node.start = rank
+    node.end = clock(item.get("endTime")) or rank
     if item.get("level") == "ERROR":
         node.fault = _text(item.get("statusMessage")) or "error"
     usage = item.get("usageDetails") if isinstance(item.get("usageDetails"), dict) else item.get("usage")

@@ -85,7 +85,7 @@ class Tree:
     @property
     def tops(self) -> list[Node]:
         """The nodes that stand below nothing."""
-        return [node for node in self.nodes if node.parent is None or node.parent not in self.by_id]
+        return [node for node in self.nodes if node.parent not in self.by_id]
 
     @property
     def roots(self) -> list[Node]:

@@ -42,10 +42,10 @@ def is_openinference(span: Span) -> bool:
 def read_spans(trace_id: str, spans: Sequence[Span], notes: set[str]) -> list[Trace]:
     """Return the runs of one trace."""
     listed = ordered(spans)
-    nodes = [_node(span, notes) for span in listed]
+    nodes = [_node(rank, span, notes) for rank, span in listed]
     ids = {node.id for node in nodes}
     has_agents = any(node.kind == "agent" for node in nodes)
-    for node, span in zip(nodes, listed, strict=True):
+    for node, (_, span) in zip(nodes, listed, strict=True):
         # A chain at the top is the run: it stands for the agent, or above several of them.
         if _kind_name(span) == "CHAIN" and node.parent not in ids:
             node.kind = "workflow" if has_agents else "agent"
@@ -53,13 +53,13 @@ def read_spans(trace_id: str, spans: Sequence[Span], notes: set[str]) -> list[Tr
     return assemble(trace_id or None, nodes, notes)
 
 
-def _node(span: Span, notes: set[str]) -> Node:
+def _node(rank: int, span: Span, notes: set[str]) -> Node:
     attributes = span.attributes
     kind = KINDS.get(_kind_name(span), "other")
     name = attributes.get("tool.name" if kind == "tool" else "agent.name")
     node = Node(span.span_id, span.parent_id, kind, name if isinstance(name, str) and name else span.name)
-    node.start = span.start or 0
-    node.end = span.end or node.start
+    node.start = rank
+    node.end = span.end or rank
     node.latency_s, node.fault = span.latency_s, span.fault
     if kind == "model":
         _read_model(node, attributes, notes)

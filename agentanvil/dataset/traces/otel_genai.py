@@ -40,7 +40,7 @@ def read_spans(trace_id: str, spans: Sequence[Span], calls: Sequence[Node], note
     """Return the runs of one trace from its spans and from the model calls that its log events tell."""
     if not any(is_genai(span.attributes) for span in spans) and not calls:
         return []
-    nodes = [genai_node(span, notes) for span in ordered(spans)]
+    nodes = [genai_node(rank, span, notes) for rank, span in ordered(spans)]
     by_id = {node.id: node for node in nodes}
     for call in calls:
         node = by_id.get(call.id)
@@ -51,12 +51,12 @@ def read_spans(trace_id: str, spans: Sequence[Span], calls: Sequence[Node], note
     return assemble(trace_id or None, nodes, notes)
 
 
-def genai_node(span: Span, notes: set[str]) -> Node:
-    """Return the node of one span."""
+def genai_node(rank: int, span: Span, notes: set[str]) -> Node:
+    """Return the node of one span, which `rank` puts in order."""
     kind = _kind(span)
     node = Node(span.span_id, span.parent_id, kind, _node_name(span, kind))
-    node.start = span.start or 0
-    node.end = span.end or node.start
+    node.start = rank
+    node.end = span.end or rank
     node.latency_s, node.fault = span.latency_s, span.fault
     if kind == "tool":
         _read_tool(node, span, notes)

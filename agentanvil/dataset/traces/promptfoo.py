@@ -94,7 +94,7 @@ def _from_spans(traced: JsonValue, facts: Facts) -> list[Event]:
     listed = _object(traced).get("spans")
     spans = ordered([read_span(item) for item in listed if isinstance(item, dict)]) if isinstance(listed, list) else []
     notes: set[str] = set()
-    nodes = [genai_node(span, notes) for span in spans]
+    nodes = [genai_node(rank, span, notes) for rank, span in spans]
     if not any(node.kind == "tool" for node in nodes):
         return []
     ids = {node.id for node in nodes}

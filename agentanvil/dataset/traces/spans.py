@@ -142,9 +142,11 @@ def _text(value: JsonValue) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
-def ordered(spans: Sequence[Span]) -> list[Span]:
-    """Return spans by start; one without a start keeps its place after the span before it."""
-    ranks: list[int] = []
+def ordered(spans: Sequence[Span]) -> list[tuple[int, Span]]:
+    """Return spans by start, each with its rank; one without a start keeps its place after the span before it."""
+    ranked: list[tuple[int, Span]] = []
+    last = 0
     for span in spans:
-        ranks.append(span.start if span.start is not None else (ranks[-1] if ranks else 0))
-    return [span for _, _, span in sorted(zip(ranks, range(len(spans)), spans, strict=True), key=lambda item: item[:2])]
+        last = span.start if span.start is not None else last
+        ranked.append((last, span))
+    return sorted(ranked, key=lambda item: item[0])

@@ -142,3 +142,8 @@ def test_the_input_of_a_batch_is_no_trace(tmp_path):
 def test_an_answer_without_a_body_is_told_as_far_as_it_goes():
     trace = one_trace({"custom_id": "a", "response": {"status_code": 200, "body": {}}, "error": None})
     assert (trace.id, trace.error, trace.warnings) == ("a", None, ("no_request", "tokens_missing"))
+
+
+def test_counts_that_nobody_made_are_missing():
+    told = [{"role": "user", "content": "Go."}, {"role": "assistant", "content": "Yes.", "usage": None}]
+    assert one_trace(tau2(simulation(*told))).warnings == ("tokens_missing",)

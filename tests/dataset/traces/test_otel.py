@@ -331,3 +331,10 @@ def test_an_sdk_dump_writes_states_as_words():
     status = {"status": {"status_code": "ERROR", "description": "offline"}}
     trace = one_trace({**base, **times, **status, "attributes": {"gen_ai.operation.name": "invoke_agent"}})
     assert (trace.id, trace.latency_s, trace.error) == ("ab", 1.25, "offline")
+
+
+def test_a_span_without_a_start_keeps_its_place():
+    late = tool(4, name="late", at=9)
+    timeless = {key: value for key, value in tool(3, name="timeless").items() if not key.endswith("UnixNano")}
+    spans = [agent(took=20), tool(2, name="early", at=1), timeless, late]
+    assert [call.tool for call in one_trace(otlp(*spans)).calls] == ["early", "timeless", "late"]

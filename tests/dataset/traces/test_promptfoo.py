@@ -42,8 +42,9 @@ def test_a_failed_assertion_is_no_error_of_the_run(fields, error):
     assert one_trace(row(**fields)).error == error
 
 
-def test_a_cached_row_knows_only_a_total():
-    trace = one_trace(row(response={"cached": True, "tokenUsage": {"total": 6, "cached": 6}}))
+@pytest.mark.parametrize("usage", [{"total": 6, "cached": 6}, {"total": 6, "prompt": 0, "completion": 0}])
+def test_a_cached_row_knows_only_a_total(usage):
+    trace = one_trace(row(response={"cached": True, "tokenUsage": usage}))
     assert (trace.tokens_in, trace.tokens_out) == (None, None)
     assert trace.warnings == ("tokens_missing",)
 

@@ -33,6 +33,7 @@ CALL = {
         [ASKED, ANSWER],
         {"messages": [ASKED, ANSWER]},
         ANSWER,
+        [ASKED, ANSWER, ASKED, ANSWER],
         {"observations": ["the pulse was high"]},
         {"id": 1, "status": {"state": "open"}},
         {"simulations": [1, 2]},
@@ -58,6 +59,10 @@ def test_data_and_plain_chats_are_no_traces(value):
         [ASKED, {"role": "tool", "tool_call_id": "c", "content": "7"}],
         [ASKED, {"role": "assistant", "content": [{"type": "tool_use", "id": "t", "name": "t", "input": {}}]}],
         [ASKED, {"type": "function_call", "call_id": "c", "name": "t", "arguments": "{}"}],
+        [
+            ASKED,
+            {"role": "assistant", "content": [{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Ho"}]},
+        ],
         {"object": "chat.completion", "choices": [{"message": ANSWER}]},
         {"object": "response", "output": []},
     ],

@@ -268,3 +268,7 @@ def test_memory_does_not_grow_with_the_number_of_traces(write, kind):
     few, many = measured(write(text(200))), measured(write(text(600)))
     # What grows is a few dozen bytes a span, and the texts of the trace ids.
     assert many < few + 400 * 700
+
+
+def test_a_list_of_anything_else_is_no_trace_file(write):
+    assert not is_trace_file(write(json.dumps([["request", "response"], 1])))
