@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
-from agentanvil.dataset.texts import canonical_text
 from agentanvil.dataset.traces.build import build_trace
-from agentanvil.dataset.traces.events import Answered, Called, Event, Facts, Said, Thought
+from agentanvil.dataset.traces.events import Answered, Called, Event, Facts, Said
 from agentanvil.dataset.traces.matching import Matcher, fill_call
 from agentanvil.dataset.traces.measures import total, total_amount
 from agentanvil.dataset.traces.nodes import Node, Tree
 from agentanvil.dataset.traces.record import Trace
+from agentanvil.dataset.traces.timeline import Timeline
 
 
 def assemble(trace_id: str | None, nodes: Sequence[Node], notes: set[str]) -> list[Trace]:
@@ -95,37 +94,6 @@ def _plan(nodes: Sequence[Node], tree: Tree) -> str | None:
     return "\n".join(dict.fromkeys(texts)) or None
 
 
-@dataclass(slots=True)
-class _Timeline:
-    """What was told so far: a history is taken in only as far as it goes beyond that."""
-
-    events: list[tuple[int, Event]] = field(default_factory=list)
-    known: Counter[tuple[str, ...]] = field(default_factory=Counter)
-
-    def add(self, history: Sequence[tuple[int, Event, bool]]) -> None:
-        """Take in (rank, event, is new for certain); of the others, as many as stand here more often than known."""
-        here: Counter[tuple[str, ...]] = Counter()
-        for rank, event, is_new in history:
-            mark = _mark(event)
-            here[mark] += 1
-            if is_new or here[mark] > self.known[mark]:
-                self.known[mark] += 1
-                self.events.append((rank, event))
-
-
-def _mark(event: Event) -> tuple[str, ...]:
-    """What makes two tellings of an event the same."""
-    if isinstance(event, Said):
-        return (event.role, event.text.strip())
-    if isinstance(event, Thought):
-        return ("thought", event.text.strip())
-    kind = "call" if isinstance(event, Called) else "result"
-    if event.call_id is not None:
-        return (kind, event.call_id)
-    value = event.args if isinstance(event, Called) else event.result
-    return (kind, "", event.tool or "", canonical_text(value))
-
-
 class _Story:
     """Tells one run from its nodes."""
 
@@ -133,7 +101,7 @@ class _Story:
         self._nodes = [node for node in nodes if not tree.places[node.id].judged and node.kind != "judge"]
         self._head = head
         self._tree = tree
-        self._line = _Timeline()
+        self._line = Timeline()
         agents = {tree.places[node.id].agent or (node.id if node.kind == "agent" else None) for node in nodes}
         # Below a workflow, several agents stand side by side: their calls carry their names.
         self._labels_all = head is not None and head.kind == "workflow" and len(agents - {None}) > 1
