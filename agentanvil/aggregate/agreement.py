@@ -46,7 +46,7 @@ class AgreementTally:
         self._off_scale += len(labels) - len(usable)
         if scores and usable:
             read = [self._measure.read(score) for score in scores]
-            self._items[tuple([(score, label) for score in sorted(read) for label in usable])] += 1
+            self._items[tuple(sorted([(score, label) for score in read for label in usable]))] += 1
 
     def result(self, *seed: str | int) -> Agreement | None:
         """Return the agreement, None where nobody labelled anything."""
