@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import TypeGuard
 
-from agentanvil.dataset.texts import canonical_text, is_blank
+from agentanvil.dataset.texts import canonical_text, heading_marks, is_blank
 from agentanvil.strict_json import JsonValue
 
 Message = dict[str, JsonValue]
@@ -41,16 +41,16 @@ def render_conversation(messages: Sequence[Message], plain_role: str) -> str:
     """Return the conversation as text, each message under a line with its role in brackets.
 
     A single message of `plain_role` is its content alone. Where some message holds such a bracketed role
-    itself, every header gets more brackets than it, so that a header is always a real one and the contents
-    stay untouched. Returns "" where no message holds anything.
+    itself, every header gets more brackets than it, or a token, so that a header is always a real one and the
+    contents stay untouched. Returns "" where no message holds anything.
     """
     parts = [(_header(message), _body(message)) for message in messages]
     if all(is_blank(body) for _, body in parts):
         return ""
     if len(parts) == 1 and parts[0][0] == plain_role:
         return parts[0][1]
-    depth = 1 + max(_forged_depth(body) for _, body in parts)
-    opening, closing = "[" * depth, "]" * depth
+    bodies = [body for _, body in parts]
+    opening, closing = heading_marks(max(map(_forged_depth, bodies)), bodies)
     return "\n\n".join(f"{opening}{header}{closing}\n{body}" for header, body in parts)
 
 

@@ -1,8 +1,8 @@
 """An agent's run → text with numbered steps that evidence can point to.
 
 Plan first, then the steps, the final answer last. Nothing in a value can pass for a heading: headings stand in more
-brackets than anything like one in the values. What is long is cut in the middle, and says so. Tokens, times and costs
-are not shown.
+brackets than anything like one in the values, or carry a token that is in none of them. What is long is cut in the
+middle, and says so. Tokens, times and costs are not shown.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from agentanvil.dataset.texts import canonical_text
+from agentanvil.dataset.texts import canonical_text, heading_marks
 from agentanvil.dataset.traces import ToolStep, Trace, TurnStep
 
 RESULT_CHARS = 4_000
@@ -29,8 +29,8 @@ ENDED = "ended early"
 _LEAST_CHARS = 80
 _NAME_CHARS = 120
 _TURNS = {"assistant": "agent says", "user": "user says", "thought": "agent thinks"}
-# The text comes from anybody: possessive, so that no bracket is looked at twice.
-_HEADING_LIKE = re.compile(r"(\[++)\s*+(?:steps?\b|plan\b|final\b|ended\b|…)", re.IGNORECASE)
+# The text comes from anybody: no bracket is looked at twice, however many stand in a row.
+_HEADING_LIKE = re.compile(r"(?<!\[)(\[++)\s*+(?:steps?\b|plan\b|final\b|ended\b|…)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +80,16 @@ def trace_text(trace: Trace, result_chars: int = RESULT_CHARS, trace_chars: int 
     those in the middle are left out under a heading that tells which.
     """
     parts = tuple(_parts(trace, result_chars))
-    depth = 1 + max(_forged_depth(value.text) for part in parts for value in part.values)
+    texts = [value.text for part in parts for value in part.values]
+    marks = heading_marks(max(map(_forged_depth, texts)), texts)
     head, tail = _ends(parts, trace_chars)
     kept = (*head, *tail)
     sizes = [value.size for part in kept for value in part.values]
     limit = _common_limit(sizes, trace_chars - sum(part.frame for part in kept))
-    shown = [_written(part, limit, depth) for part in kept]
+    shown = [_written(part, limit, marks) for part in kept]
     left_out = parts[len(head) : len(parts) - len(tail)]
     if left_out:
-        shown.insert(len(head), _bracketed(f"… steps {left_out[0].step} to {left_out[-1].step} left out …", depth))
+        shown.insert(len(head), _bracketed(f"… steps {left_out[0].step} to {left_out[-1].step} left out …", marks))
     return TraceText("\n\n".join(shown), len(trace.steps), frozenset(p.heading for p in parts if not p.step))
 
 
@@ -167,26 +168,26 @@ def _common_limit(sizes: Iterable[int], room: int) -> int:
     return max(ascending, default=_LEAST_CHARS)
 
 
-def _written(part: _Part, limit: int, depth: int) -> str:
+def _written(part: _Part, limit: int, marks: tuple[str, str]) -> str:
     lines = (
-        value.label + _cut(value.text, limit if value.most is None else min(limit, value.most), depth)
+        value.label + _cut(value.text, limit if value.most is None else min(limit, value.most), marks)
         for value in part.values
     )
-    return "\n".join((_bracketed(part.heading, depth), *lines))
+    return "\n".join((_bracketed(part.heading, marks), *lines))
 
 
-def _cut(text: str, limit: int, depth: int) -> str:
+def _cut(text: str, limit: int, marks: tuple[str, str]) -> str:
     """Return the text with its middle left out where it is longer than `limit`, the gap's own words not counted."""
     if len(text) <= limit:
         return text
     head = (limit + 1) // 2
     tail = limit - head
-    gap = _bracketed(f"… {len(text) - limit:,} characters left out …", depth)
+    gap = _bracketed(f"… {len(text) - limit:,} characters left out …", marks)
     return f"{text[:head]} {gap} {text[len(text) - tail :]}"
 
 
-def _bracketed(words: str, depth: int) -> str:
-    return f"{'[' * depth}{words}{']' * depth}"
+def _bracketed(words: str, marks: tuple[str, str]) -> str:
+    return f"{marks[0]}{words}{marks[1]}"
 
 
 def _forged_depth(text: str) -> int:

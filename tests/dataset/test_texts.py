@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.dataset import canonical_text, is_blank, normal_form
+from agentanvil.dataset.texts import heading_marks
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\t ", "\u3000\u00a0", "\u200b", "\ufeff", " \u200b \u2060\u00ad"])
@@ -44,3 +45,12 @@ def test_a_letter_under_a_hundred_thousand_marks_does_not_hang_the_run() -> None
     started = time.process_time()
     assert normal_form(hung, "NFC").startswith("á\u0316")
     assert time.process_time() - started < 1
+
+
+def test_headings_stand_out_from_what_imitates_them() -> None:
+    assert heading_marks(0, ["a"]) == ("[", "]")
+    assert heading_marks(3, ["[[[user]]]"]) == ("[[[[", "]]]]")
+    opening, closing = heading_marks(100_000, ["[" * 100_000 + "user]"])
+    assert (opening, len(closing)) == ("[", 10)
+    assert heading_marks(99, ["x", closing]) != ("[", closing)
+    assert heading_marks(99, ["x"]) == heading_marks(99, ["X"])
