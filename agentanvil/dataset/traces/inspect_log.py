@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from agentanvil.dataset.traces.build import build_trace
@@ -17,7 +16,7 @@ from agentanvil.strict_json import JsonValue
 
 Sample = dict[str, JsonValue]
 
-_BROKEN = re.compile(r"tool call arguments:\s*\n\n(?P<raw>.*)\n\nError details:", re.DOTALL)
+_BEFORE_BROKEN, _AFTER_BROKEN = "tool call arguments:", "\n\nError details:"
 
 
 def is_log(value: Sample) -> bool:
@@ -121,8 +120,8 @@ def _call(call: Sample, notes: set[str]) -> Called:
     if isinstance(fault, str):
         # Only the text of the error keeps the arguments as the model wrote them.
         notes.add("args_not_json")
-        found = _BROKEN.search(fault)
-        return Called(name, call_id, None, found["raw"] if found else fault)
+        broken, ends, _ = fault.partition(_BEFORE_BROKEN)[2].rpartition(_AFTER_BROKEN)
+        return Called(name, call_id, None, broken.lstrip("\n") if ends else fault)
     args, raw = read_args(call.get("arguments"), notes)
     return Called(name, call_id, args, raw)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentanvil.dataset.traces import TraceError, is_trace_file, iter_traces
+from agentanvil.dataset.traces import TraceError, is_trace_file, iter_traces, read_trace
 from tests.fakes.trace_dicts import one_trace
 
 USER = {"role": "user", "content": "How many?"}
@@ -244,3 +244,21 @@ def test_a_zip_bomb_is_refused(tmp_path):
 
 def test_a_zip_in_memory_is_written_as_the_tests_think():
     assert archive(io.BytesIO(), ONE).getvalue().startswith(b"PK\x03\x04")
+
+
+@pytest.mark.parametrize(
+    ("told", "raw"),
+    [
+        ('Found JSON in the tool call arguments:\n\n{"a": \n\nError details: Expecting value', '{"a": '),
+        ("tool call arguments:\n\n" * 50_000, "tool call arguments:\n\n" * 50_000),
+        ("no such call", "no such call"),
+    ],
+    ids=["broken", "endless", "other"],
+)
+def test_broken_arguments_are_found_in_what_the_error_tells_however_long_it_is(told: str, raw: str) -> None:
+    call = {"id": "c", "function": "look", "arguments": {}, "parse_error": told}
+    said = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "", "tool_calls": [call]}]
+    log = {"version": 2, "status": "success", "eval": {}, "samples": [{"id": 1, "epoch": 1, "messages": said}]}
+    trace = read_trace(log)
+    assert trace is not None
+    assert [step.args_raw for step in trace.calls] == [raw]
