@@ -183,3 +183,12 @@ def test_a_short_command_with_anvil_yaml(
     assert (ended.code, len(server.requests)) == (code, asked)
     assert "Traceback" not in ended.err
     assert ("--mode pairwise" in ended.err) == (code == 2)
+
+
+def test_the_order_of_anvil_yaml_is_no_matter_of_a_gate(tmp_path: Path, server: FakeServer) -> None:
+    runs = Runs(tmp_path, server)
+    (tmp_path / "anvil.yaml").write_text("mode: pairwise\norder: both\n", encoding="utf-8")
+    assert grade(runs, "--mode", "gate").code == 0
+    shown = anvil("show", runs.rubric, runs.data, "--mode", "gate", cwd=tmp_path)
+    assert (shown.code, len(server.requests)) == (0, 3)
+    assert anvil("show", runs.rubric, runs.data, "--mode", "gate", "--order", "both", cwd=tmp_path).code == 2

@@ -107,6 +107,7 @@ def _settings(given: dict[str, Any], config: Config) -> ShowSettings:
         order=chosen("order"),
         vs=tuple(given["vs"] or ()),
         calls=chosen("calls"),
+        order_by_default=given["order"] is None,
     )
 
 

@@ -27,7 +27,8 @@ class ShowSettings:
     """Which request to show. `id` None is the first row, `data` None a made-up one, `call` None the first call.
 
     `repeat` counts from 0, as in task ids and scores.csv. `mode`, `order`, `vs` and `calls` mean what they mean for
-    `grade`; under `order` `both` two requests are shown.
+    `grade`; under `order` `both` two requests are shown. `order_by_default`: anvil.yaml gave it, and it is passed over
+    where nothing is compared.
     """
 
     rubric: str
@@ -41,6 +42,7 @@ class ShowSettings:
     order: OrderMode | None = None
     vs: tuple[str, ...] = ()
     calls: Ways | None = None
+    order_by_default: bool = False
 
     def __post_init__(self) -> None:
         """Raise UsageError for flags that cannot be meant, alone or together."""
@@ -72,7 +74,8 @@ class Subject:
 def read_subject(settings: ShowSettings, around: Surroundings) -> Subject | None:
     """Read the rubric. None where code decides every dimension. Raises InputError."""
     rubric = rubric_in_mode(load_rubric(settings.rubric), settings.mode)
-    if rubric.mode != "pairwise" and (settings.order or settings.vs):
+    ordered = settings.order and not settings.order_by_default
+    if rubric.mode != "pairwise" and (ordered or settings.vs):
         raise UsageError(
             f"--order and --vs are about two responses, but this is {rubric.mode}", hint="add --mode pairwise"
         )
