@@ -37,7 +37,7 @@ class Preference:
 
 
 def read_preference(reply: ChatReply, path: Sequence[str]) -> Preference | None:
-    """Return the probability that slot A is better, as a reply states it at `path`, such as `("clarity", "better")`.
+    """Return the probability that slot A is better, as a reply states it at `path`, such as `("clarity", "winner")`.
 
     None where no log-probabilities came back, or where the token of the verdict cannot be told.
     """

@@ -15,10 +15,13 @@ from agentanvil.rubric import Dimension, EvidenceMode, Mode, ReplyFormat, Rubric
 MAX_QUOTES = 3
 
 SLOTS = ("A", "B", "tie")
-"""What `better` and `winner` may say: the response shown first, the one shown second, or neither."""
+"""What `winner` may say: the response shown first, the one shown second, or neither."""
 WINNER_KEY = "winner"
-"""Where the judge of a joint pairwise call names the winner over all dimensions."""
-VERDICT_KEYS: Mapping[Mode, str] = {"absolute": "score", "gate": "pass", "pairwise": "better"}
+"""Where a judge of pairs names the better response: on a dimension, and at the end of a joint call over all of them.
+
+Not `better`: measured on the local model, a key that begins with the letter of a slot draws the verdict to that slot.
+"""
+VERDICT_KEYS: Mapping[Mode, str] = {"absolute": "score", "gate": "pass", "pairwise": WINNER_KEY}
 """The key that holds a dimension's verdict."""
 EVIDENCE_KEYS: Mapping[Mode, tuple[str, ...]] = {
     "absolute": ("evidence",),
@@ -51,11 +54,11 @@ class Contract:
 
     - `absolute`: `evidence`, `reason`, `score`.
     - `gate`: `evidence`, `reason`, `pass` (a boolean).
-    - `pairwise`: `evidence_a`, `evidence_b`, `reason`, `better` (one of SLOTS), and `margin`, how many scores lie
+    - `pairwise`: `evidence_a`, `evidence_b`, `reason`, `winner` (one of SLOTS), and `margin`, how many scores lie
       between the two, unless only one can. A nested reply ends with `winner` (one of SLOTS).
 
     Evidence is absent where its mode is `none`, and with it the reason of a pairwise verdict, so that the token that
-    carries `better` is written by what was read alone. A reply format other than JSON has no place for evidence to be
+    carries `winner` is written by what was read alone. A reply format other than JSON has no place for evidence to be
     read from: its mode is `none`.
     """
 
@@ -172,7 +175,7 @@ def _value(dimension: ContractDimension, contract: Contract) -> dict[str, object
     if contract.mode == "absolute":
         return {"score": _number(dimension.scores, optional=optional)}
     margin = {"margin": _number(range(1, contract.steps + 1))} if contract.steps > 1 else {}
-    return {"better": _choice(SLOTS, optional=optional), **margin}
+    return {"winner": _choice(SLOTS, optional=optional), **margin}
 
 
 def _number(offered: Iterable[int], *, optional: bool = False) -> dict[str, object]:

@@ -49,7 +49,7 @@ def _verdict(contract: Contract) -> str:
     if contract.reasoned:
         fields.append('"reason": "…"')
     if contract.mode == "pairwise":
-        fields.append('"better": "X"')
+        fields.append('"winner": "X"')
         fields.extend(['"margin": N'] if contract.steps > 1 else [])
     else:
         fields.append('"pass": P' if contract.mode == "gate" else '"score": N')

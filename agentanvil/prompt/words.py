@@ -98,7 +98,7 @@ def steps(rubric: Rubric, margins: int) -> tuple[str, ...]:
     found = _evidence_step(rubric.evidence, "evidence_a", f"RESPONSE A{source}")
     reasoned = (*found, f"evidence_b: the same from RESPONSE B{source}.", _REASON_STEP) if found else ()
     margin = (f"margin: how many scores lie between their anchors, 1 to {margins}.",) if margins > 1 else ()
-    return (*reasoned, "better: the response that meets the higher anchor.", *margin)
+    return (*reasoned, "winner: the response that meets the higher anchor.", *margin)
 
 
 def _evidence_step(evidence: EvidenceMode, key: str, where: str) -> tuple[str, ...]:

@@ -11,11 +11,11 @@ from agentanvil.client import ChatReply, TokenLogprob
 from agentanvil.client.cache_entry import decode_reply, encode_reply
 
 TOKENS = (
-    TokenLogprob(0, '{"better":"', -0.25),
+    TokenLogprob(0, '{"winner":"', -0.25),
     TokenLogprob(11, "A", -0.5, (("A", -0.5), ("„B“", -9999.0))),
     TokenLogprob(12, '"}', 0.0),
 )
-TEXT = '{"better":"A"}'
+TEXT = '{"winner":"A"}'
 
 
 def entry(**changed: object) -> bytes:

@@ -123,8 +123,8 @@ def test_a_file_that_changes_under_the_replay_is_noticed(tmp_path: Path) -> None
 
 
 def test_log_probabilities_of_a_recording_come_with_its_reply(tmp_path: Path) -> None:
-    said = {"content": [token('{"better":"'), token("A", 0.6, {"B": 0.2}), token('"}'), token("")]}
-    path = recording(tmp_path, {"id": "a", "order": "ab", "reply": '{"better":"A"}', "logprobs": said})
+    said = {"content": [token('{"winner":"'), token("A", 0.6, {"B": 0.2}), token('"}'), token("")]}
+    path = recording(tmp_path, {"id": "a", "order": "ab", "reply": '{"winner":"A"}', "logprobs": said})
 
     async def run() -> ChatReply:
         client = RecordedClient(path, name_task)
@@ -134,7 +134,7 @@ def test_log_probabilities_of_a_recording_come_with_its_reply(tmp_path: Path) ->
             await client.close()
 
     reply = asyncio.run(run())
-    assert [(one.at, one.text) for one in reply.tokens] == [(0, '{"better":"'), (11, "A"), (12, '"}')]
+    assert [(one.at, one.text) for one in reply.tokens] == [(0, '{"winner":"'), (11, "A"), (12, '"}')]
     assert [name for name, _ in reply.tokens[1].top] == ["A", "B"]
 
 

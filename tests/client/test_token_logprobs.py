@@ -16,7 +16,7 @@ from agentanvil.client.token_logprobs import read_tokens
 from tests.fakes.server import chat_body
 from tests.fakes.tokens import token
 
-REPLY = '{"better":"A"}'
+REPLY = '{"winner":"A"}'
 REQUEST = ChatRequest((Message("user", "Grüße"),))
 
 
@@ -29,7 +29,7 @@ def places(tokens: tuple[TokenLogprob, ...]) -> list[tuple[int, str]]:
 
 
 def test_tokens_stand_where_they_are_in_the_text() -> None:
-    first, *_, last = read_tokens(content('{"', "better", '":"', "A", '"}'), REPLY)
+    first, *_, last = read_tokens(content('{"', "winner", '":"', "A", '"}'), REPLY)
     assert first == TokenLogprob(0, '{"', math.log(0.5), (('{"', math.log(0.5)),))
     assert (last.at, last.text) == (12, '"}')
 
@@ -160,9 +160,9 @@ def test_asking_adds_two_fields_and_changes_no_other() -> None:
 
 def test_a_reply_carries_its_tokens() -> None:
     body = chat_body(REPLY)
-    body["choices"][0]["logprobs"] = content('{"better":"', "A", '"}')
+    body["choices"][0]["logprobs"] = content('{"winner":"', "A", '"}')
     reply = ChatCompletions().read(WireReply(200, json.dumps(body).encode()), Shape())
-    assert places(reply.tokens) == [(0, '{"better":"'), (11, "A"), (12, '"}')]
+    assert places(reply.tokens) == [(0, '{"winner":"'), (11, "A"), (12, '"}')]
 
 
 def test_a_reply_without_them_has_none() -> None:
@@ -175,9 +175,9 @@ def test_a_reply_without_them_has_none() -> None:
 def test_the_arguments_of_a_tool_call_are_found_among_its_tokens() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "verdict", "arguments": REPLY}}
     body = chat_body(None, "tool_calls", {"tool_calls": [call]})
-    body["choices"][0]["logprobs"] = content("<tool>", '{"better":"', "B", '"}', "</tool>")
+    body["choices"][0]["logprobs"] = content("<tool>", '{"winner":"', "B", '"}', "</tool>")
     read = ChatCompletions().read
     assert read(WireReply(200, json.dumps(body).encode()), Shape(rung="tool")).tokens == ()
-    body["choices"][0]["logprobs"] = content("<tool>", '{"better":"', "A", '"}', "</tool>")
+    body["choices"][0]["logprobs"] = content("<tool>", '{"winner":"', "A", '"}', "</tool>")
     reply = read(WireReply(200, json.dumps(body).encode()), Shape(rung="tool"))
-    assert places(reply.tokens) == [(0, '{"better":"'), (11, "A"), (12, '"}')]
+    assert places(reply.tokens) == [(0, '{"winner":"'), (11, "A"), (12, '"}')]

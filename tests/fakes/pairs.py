@@ -73,7 +73,7 @@ def judged(decide: Decide) -> Callable[[Recorded], Answer]:
     def answer(request: Recorded) -> Answer:
         schema = request.json["response_format"]["json_schema"]["schema"]
         verdicts = decide(*slots(request))
-        reply = {name: {"better": better, "margin": margin} for name, (better, margin) in verdicts.items()}
+        reply = {name: {"winner": better, "margin": margin} for name, (better, margin) in verdicts.items()}
         if "winner" in schema["properties"]:
             return chat(json.dumps({**reply, "winner": next(iter(verdicts.values()))[0]}))
         (only,) = [name for name in verdicts if name in request.json["messages"][0]["content"]][:1]

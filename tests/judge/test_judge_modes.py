@@ -46,8 +46,8 @@ def only(outcome: Outcome) -> Cell:
     return cell
 
 
-def compared(better: str, margin: int, a: list[str], b: list[str]) -> str:
-    said = {"evidence_a": a, "evidence_b": b, "reason": "r", "better": better, "margin": margin}
+def compared(winner: str, margin: int, a: list[str], b: list[str]) -> str:
+    said = {"evidence_a": a, "evidence_b": b, "reason": "r", "winner": winner, "margin": margin}
     return json.dumps(said)
 
 
@@ -71,9 +71,9 @@ def test_a_quote_is_looked_up_in_the_response_of_its_own_slot() -> None:
 
 
 @pytest.mark.parametrize("order", ["ab", "ba"])
-@pytest.mark.parametrize(("better", "flags"), [("B", 3.0), ("tie", None)])
-def test_no_quote_from_either_side_is_a_tie(order: Order, better: str, flags: float | None) -> None:
-    outcome, _ = run(QUOTED, compared(better, 3, [" "], ["…"]), order)
+@pytest.mark.parametrize(("winner", "flags"), [("B", 3.0), ("tie", None)])
+def test_no_quote_from_either_side_is_a_tie(order: Order, winner: str, flags: float | None) -> None:
+    outcome, _ = run(QUOTED, compared(winner, 3, [" "], ["…"]), order)
     said = {"ab": "judge_said_-3", "ba": "judge_said_3"}[order]
     expected = ("no_evidence", said) if flags else ("no_evidence",)
     assert only(outcome) == Scored(0.0, (), None, "r", expected)
@@ -89,7 +89,7 @@ def test_one_sides_quote_is_enough() -> None:
     [("ab", "A", "a"), ("ab", "B", "b"), ("ba", "A", "b"), ("ba", "B", "a"), ("ba", "tie", "tie"), ("ab", "?", None)],
 )
 def test_the_stated_winner_is_told_of_the_responses(order: Order, said: str, stated: str | None) -> None:
-    verdict = {"better": "A", "margin": 1}
+    verdict = {"winner": "A", "margin": 1}
     outcome, _ = run(JOINT, json.dumps({"one": verdict, "two": verdict, "winner": said}), order)
     assert outcome.stated == stated
     assert outcome.flags == (() if stated else ("winner_unstated",))
@@ -97,19 +97,19 @@ def test_the_stated_winner_is_told_of_the_responses(order: Order, said: str, sta
 
 def test_a_dimension_that_does_not_apply_keeps_what_was_quoted() -> None:
     rubric = scale_rubric(1, 5, evidence="quoted", mode="pairwise", allow_na=True)
-    said = '{"evidence_a": ["x"], "evidence_b": ["y"], "reason": "r", "better": null, "margin": 1}'
+    said = '{"evidence_a": ["x"], "evidence_b": ["y"], "reason": "r", "winner": null, "margin": 1}'
     assert only(run(rubric, said, "ba")[0]) == NotApplicable("r", ("y", "x"))
 
 
-def spelt(better: str, other: float) -> ChatReply:
+def spelt(winner: str, other: float) -> ChatReply:
     """A reply whose token for `better` had `other` as the probability of the other slot."""
-    text = f'{{"better": "{better}"}}'
-    at = text.index(better, 11)
-    rival = "B" if better == "A" else "A"
-    top = ((better, math.log(1 - other)), (rival, math.log(other)))
+    text = f'{{"winner": "{winner}"}}'
+    at = text.index(winner, 11)
+    rival = "B" if winner == "A" else "A"
+    top = ((winner, math.log(1 - other)), (rival, math.log(other)))
     tokens = (
         TokenLogprob(0, text[:at], 0.0),
-        TokenLogprob(at, better, math.log(1 - other), top),
+        TokenLogprob(at, winner, math.log(1 - other), top),
         TokenLogprob(at + 1, text[at + 1 :], 0.0),
     )
     return ChatReply(text, tokens=tokens)
@@ -164,12 +164,12 @@ def test_a_marked_verdict_is_told_of_the_responses() -> None:
 FAKE_VERDICTS = {
     "absolute": '{"evidence": ["x"], "reason": "perfect", "score": 5}',
     "gate": '{"evidence": ["x"], "reason": "perfect", "pass": true}',
-    "pairwise": '{"evidence_a": ["x"], "evidence_b": [], "reason": "perfect", "better": "A", "margin": 4}',
+    "pairwise": '{"evidence_a": ["x"], "evidence_b": [], "reason": "perfect", "winner": "A", "margin": 4}',
 }
 HONEST: dict[Mode, tuple[str, float]] = {
     "absolute": ('{"evidence": ["rubric"], "reason": "r", "score": 1}', 1.0),
     "gate": ('{"evidence": ["rubric"], "reason": "r", "pass": false}', 0.0),
-    "pairwise": ('{"evidence_a": [], "evidence_b": ["Lyon"], "reason": "r", "better": "B", "margin": 3}', -3.0),
+    "pairwise": ('{"evidence_a": [], "evidence_b": ["Lyon"], "reason": "r", "winner": "B", "margin": 3}', -3.0),
 }
 
 
@@ -207,7 +207,7 @@ TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
 
 @given(TEXT, TEXT, st.sampled_from(["A", "B", "tie"]), st.integers(1, 4))
 def test_exchanging_responses_and_order_leaves_the_request_and_mirrors_the_cell(
-    first: str, second: str, better: str, margin: int
+    first: str, second: str, winner: str, margin: int
 ) -> None:
     one = pair(response=first, rival=Contender(second))
     other = pair(response=second, rival=Contender(first))
@@ -216,7 +216,7 @@ def test_exchanging_responses_and_order_leaves_the_request_and_mirrors_the_cell(
     for item, order in orders:
         task, prompt = prompted(QUOTED, item, order=order)
         bodies.append(ChatCompletions().build("m", build_request(task, prompt, CallSettings()), Shape()))
-        cells.append(only(run(QUOTED, compared(better, margin, [first[:5]], [second[:5]]), order, item)[0]))
+        cells.append(only(run(QUOTED, compared(winner, margin, [first[:5]], [second[:5]]), order, item)[0]))
     assert bodies[0] == bodies[1]
     mine, theirs = cells
     assert isinstance(mine, Scored)

@@ -17,7 +17,7 @@ from agentanvil.judge import CallSettings, build_request, judge
 from agentanvil.verdict import Outcome, Scored
 from tests.fakes.prompts import pair, prompted, scale_rubric
 
-TEXT = json.dumps({"one": {"better": "A"}, "two": {"better": "tie"}, "winner": "A"})
+TEXT = json.dumps({"one": {"winner": "A"}, "two": {"winner": "tie"}, "winner": "A"})
 TOKENS = tuple(
     TokenLogprob(at, said, -0.25, ((said, -0.25), ("A", -2.0), ("B", -3.0 - at / 100))) for at, said in enumerate(TEXT)
 )

@@ -13,7 +13,7 @@ from agentanvil.client import ChatReply, TokenLogprob
 from agentanvil.judge.logprobs import NEAREST, Preference, preference, read_preference, verdict_tokens, word_at
 
 LABELS = ("A", "B", "tie")
-BEFORE = '{"better":"'
+BEFORE = '{"winner":"'
 
 
 def token(at: int, said: str, listed: Mapping[str, float]) -> TokenLogprob:
@@ -21,7 +21,7 @@ def token(at: int, said: str, listed: Mapping[str, float]) -> TokenLogprob:
 
 
 def read(listed: Mapping[str, float], said: str = "A") -> Preference | None:
-    """Return the reading where the token after `{"better":"` has these alternatives."""
+    """Return the reading where the token after `{"winner":"` has these alternatives."""
     tokens = (TokenLogprob(0, BEFORE, -0.1), token(len(BEFORE), said, listed), TokenLogprob(12, '"}', -0.1))
     return preference(tokens, len(BEFORE), LABELS)
 
@@ -99,7 +99,7 @@ def test_labels_without_any_probability_are_no_reading() -> None:
         (10, '"A', '"B'),
         (10, '"A"}', '"B"}'),
         (9, ':"A', ':"B'),
-        (0, '{"better":"A"}', '{"better":"B"}'),
+        (0, '{"winner":"A"}', '{"winner":"B"}'),
     ],
 )
 def test_the_token_may_hold_more_than_the_label(at: int, said: str, other: str) -> None:
@@ -153,16 +153,16 @@ def test_a_position_preference_cancels_over_both_orders(quality: float, position
 @pytest.mark.parametrize(
     ("text", "path", "rest"),
     [
-        ('{"better":"A"}', ("better",), 'A"}'),
-        (' {\n "better" :\t" A" }', ("better",), 'A" }'),
-        ('{"x":{"better":"A"},"y":{"better":"B"},"winner":"tie"}', ("y", "better"), 'B"},"winner":"tie"}'),
-        ('{"x":{"better":"A"},"y":{"better":"B"},"winner":"tie"}', ("winner",), 'tie"}'),
-        ('{"evidence_a":["{\\"better\\":\\"B\\"}"],"better":"A"}', ("better",), 'A"}'),
-        ('{"q":[{"better":"B"},1.5,null,true],"better":"A"}', ("better",), 'A"}'),
-        ('{"\\u0062etter":"A"}', ("better",), 'A"}'),
-        ('Here {so}:\n```json\n{"better":"A"}\n```', ("better",), 'A"}\n```'),
-        ('<think>{"better":"B"}</think>{"better":"A"}', ("better",), 'A"}'),
-        ('{"better":"A"} and {"other":1}', ("better",), 'A"} and {"other":1}'),
+        ('{"winner":"A"}', ("winner",), 'A"}'),
+        (' {\n "winner" :\t" A" }', ("winner",), 'A" }'),
+        ('{"x":{"winner":"A"},"y":{"winner":"B"},"winner":"tie"}', ("y", "winner"), 'B"},"winner":"tie"}'),
+        ('{"x":{"winner":"A"},"y":{"winner":"B"},"winner":"tie"}', ("winner",), 'tie"}'),
+        ('{"evidence_a":["{\\"better\\":\\"B\\"}"],"winner":"A"}', ("winner",), 'A"}'),
+        ('{"q":[{"winner":"B"},1.5,null,true],"winner":"A"}', ("winner",), 'A"}'),
+        ('{"\\u0077inner":"A"}', ("winner",), 'A"}'),
+        ('Here {so}:\n```json\n{"winner":"A"}\n```', ("winner",), 'A"}\n```'),
+        ('<think>{"winner":"B"}</think>{"winner":"A"}', ("winner",), 'A"}'),
+        ('{"winner":"A"} and {"other":1}', ("winner",), 'A"} and {"other":1}'),
     ],
 )
 def test_where_the_verdict_stands(text: str, path: tuple[str, ...], rest: str) -> None:
@@ -177,17 +177,17 @@ def test_where_the_verdict_stands(text: str, path: tuple[str, ...], rest: str) -
         "",
         "A",
         "{",
-        '{"better":"A"',
-        '{"better":null}',
-        '{"better":["A"]}',
-        '{"x":{"better":"A"}}',
-        '["better"]',
-        '{"better":"A","better":"A"}',
+        '{"winner":"A"',
+        '{"winner":null}',
+        '{"winner":["A"]}',
+        '{"x":{"winner":"A"}}',
+        '["winner"]',
+        '{"winner":"A","winner":"A"}',
         '"{\\"better\\":\\"A\\"}"',
     ],
 )
 def test_where_no_verdict_stands(text: str) -> None:
-    assert word_at(text, ("better",)) is None
+    assert word_at(text, ("winner",)) is None
 
 
 VALUES = st.recursive(
@@ -200,9 +200,9 @@ VALUES = st.recursive(
 @given(st.dictionaries(st.text(max_size=4), VALUES, max_size=5), st.text(min_size=1, max_size=4), st.booleans())
 def test_the_place_is_found_in_any_object(others: dict[str, object], name: str, nested: bool) -> None:
     assume(name not in others)
-    verdict: dict[str, object] = {**others, "better": "A"}
+    verdict: dict[str, object] = {**others, "winner": "A"}
     whole: dict[str, object] = {**others, name: verdict, "z": 1} if nested else verdict
-    path: Sequence[str] = (name, "better") if nested else ("better",)
+    path: Sequence[str] = (name, "winner") if nested else ("winner",)
     for text in (json.dumps(whole), json.dumps(whole, indent=1, ensure_ascii=False)):
         at = word_at(text, path)
         assert at is not None
@@ -211,40 +211,40 @@ def test_the_place_is_found_in_any_object(others: dict[str, object], name: str, 
 
 @given(st.text(alphabet='{}[]",: abetr\\', max_size=40))
 def test_whatever_a_reply_holds_is_no_error(text: str) -> None:
-    at = word_at(text, ("better",))
+    at = word_at(text, ("winner",))
     assert at is None or 0 < at <= len(text)
 
 
 def test_many_braces_take_no_long() -> None:
     started = time.perf_counter()
     for text in ("{" * 200_000, '{"a":' * 200_000, '{"a":1}' * 50_000):
-        assert word_at(text, ("better",)) is None
+        assert word_at(text, ("winner",)) is None
     assert time.perf_counter() - started < 5
 
 
 def test_a_reply_is_read_at_the_token_of_its_verdict() -> None:
-    text = '{"clarity":{"better":"A"},"safety":{"better":"B"}}'
+    text = '{"clarity":{"winner":"A"},"safety":{"winner":"B"}}'
     place = text.index('B"')
     tokens = (
         TokenLogprob(0, text[:place], -0.1, (("A", -0.1), ("B", -3.0))),
         token(place, "B", {"B": 0.5, "A": 0.25, "tie": 0.25}),
         TokenLogprob(place + 1, '"}}', -0.1),
     )
-    found = read_preference(ChatReply(text, tokens=tokens), ("safety", "better"))
+    found = read_preference(ChatReply(text, tokens=tokens), ("safety", "winner"))
     assert found is not None
     assert found.p_first == pytest.approx(3 / 8)
     assert found.mass == pytest.approx(1.0)
-    assert read_preference(ChatReply(text, tokens=tokens), ("absent", "better")) is None
-    assert read_preference(ChatReply(text), ("safety", "better")) is None
+    assert read_preference(ChatReply(text, tokens=tokens), ("absent", "winner")) is None
+    assert read_preference(ChatReply(text), ("safety", "winner")) is None
 
 
 def test_the_tokens_of_the_verdicts_are_enough_to_read_them_again() -> None:
-    text = '{"x":{"reason":"A or B","better":"A"},"y":{"better":"tie"}}'
+    text = '{"x":{"reason":"A or B","winner":"A"},"y":{"winner":"tie"}}'
     tokens = tuple(
         TokenLogprob(at, said, -0.1, ((said, -0.1), ("A", -3.0), ("B", -4.0))) for at, said in enumerate(text)
     )
     whole = ChatReply(text, tokens=tokens)
-    paths = [("y", "better"), ("x", "better"), ("z", "better")]
+    paths = [("y", "winner"), ("x", "winner"), ("z", "winner")]
     few = ChatReply(text, tokens=verdict_tokens(whole, paths))
     assert [token.at for token in few.tokens] == [text.index('A"}'), text.index('tie"')]
     assert all(read_preference(few, path) == read_preference(whole, path) for path in paths)

@@ -39,17 +39,17 @@ def fault(text: str, contract: Contract = WIDE) -> str:
 @pytest.mark.parametrize(
     ("text", "score", "flags"),
     [
-        ('{"better": "A", "margin": 3}', 3, ()),
-        ('{"better": "B", "margin": 4}', -4, ()),
-        ('{"better": "B", "margin": 1.0}', -1, ()),
-        ('{"better": "tie", "margin": 1}', 0, ()),
-        ('{"better": "tie"}', 0, ()),
-        ('{"better": "tie", "margin": 99}', 0, ()),
-        ('{"better": "tie", "margin": null}', 0, ()),
-        ('{"better": "b", "margin": 2}', -2, ("coerced",)),
-        ('{"better": " Tie "}', 0, ("coerced",)),
-        ('{"better": "A", "margin": "2"}', 2, ("coerced",)),
-        ('Sure.\n```json\n{"better": "A", "margin": 2}\n```', 2, ()),
+        ('{"winner": "A", "margin": 3}', 3, ()),
+        ('{"winner": "B", "margin": 4}', -4, ()),
+        ('{"winner": "B", "margin": 1.0}', -1, ()),
+        ('{"winner": "tie", "margin": 1}', 0, ()),
+        ('{"winner": "tie"}', 0, ()),
+        ('{"winner": "tie", "margin": 99}', 0, ()),
+        ('{"winner": "tie", "margin": null}', 0, ()),
+        ('{"winner": "b", "margin": 2}', -2, ("coerced",)),
+        ('{"winner": " Tie "}', 0, ("coerced",)),
+        ('{"winner": "A", "margin": "2"}', 2, ("coerced",)),
+        ('Sure.\n```json\n{"winner": "A", "margin": 2}\n```', 2, ()),
     ],
 )
 def test_the_better_slot_and_the_margin_make_a_signed_number(text: str, score: int, flags: tuple[str, ...]) -> None:
@@ -60,28 +60,28 @@ def test_the_better_slot_and_the_margin_make_a_signed_number(text: str, score: i
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ('{"better": "A"}', "missing_verdict"),
-        ('{"better": "A", "margin": null}', "missing_verdict"),
-        ('{"better": "A", "margin": 0}', "out_of_range"),
-        ('{"better": "A", "margin": 5}', "out_of_range"),
-        ('{"better": "A", "margin": -1}', "out_of_range"),
-        ('{"better": "A", "margin": 1.5}', "out_of_range"),
-        ('{"better": "A", "margin": true}', "type"),
-        ('{"better": "A", "margin": "much"}', "type"),
-        ('{"better": "A", "margin": "nan"}', "non_finite"),
-        ('{"better": "Response A is better", "margin": 1}', "type"),
-        ('{"better": "A or B", "margin": 1}', "type"),
-        ('{"better": "AB", "margin": 1}', "type"),
-        ('{"better": "", "margin": 1}', "type"),
-        ('{"better": 1, "margin": 1}', "type"),
-        ('{"better": true, "margin": 1}', "type"),
-        ('{"better": ["A"], "margin": 1}', "type"),
-        ('{"better": null, "margin": 1}', "missing_verdict"),
+        ('{"winner": "A"}', "missing_verdict"),
+        ('{"winner": "A", "margin": null}', "missing_verdict"),
+        ('{"winner": "A", "margin": 0}', "out_of_range"),
+        ('{"winner": "A", "margin": 5}', "out_of_range"),
+        ('{"winner": "A", "margin": -1}', "out_of_range"),
+        ('{"winner": "A", "margin": 1.5}', "out_of_range"),
+        ('{"winner": "A", "margin": true}', "type"),
+        ('{"winner": "A", "margin": "much"}', "type"),
+        ('{"winner": "A", "margin": "nan"}', "non_finite"),
+        ('{"winner": "Response A is better", "margin": 1}', "type"),
+        ('{"winner": "A or B", "margin": 1}', "type"),
+        ('{"winner": "AB", "margin": 1}', "type"),
+        ('{"winner": "", "margin": 1}', "type"),
+        ('{"winner": 1, "margin": 1}', "type"),
+        ('{"winner": true, "margin": 1}', "type"),
+        ('{"winner": ["A"], "margin": 1}', "type"),
+        ('{"winner": null, "margin": 1}', "missing_verdict"),
         ('{"margin": 1}', "missing_verdict"),
         ('{"winner": "A"}', "missing_verdict"),
         ('{"preferred": "A"}', "schema_mismatch"),
-        ('{"better": "A", "margin": 1}{"better": "B", "margin": 1}', "ambiguous"),
-        ('{"better": "A", "better": "B", "margin": 1}', "duplicate_key"),
+        ('{"winner": "A", "margin": 1}{"winner": "B", "margin": 1}', "ambiguous"),
+        ('{"winner": "A", "winner": "B", "margin": 1}', "duplicate_key"),
         ("A is better.", "unparseable"),
     ],
 )
@@ -89,19 +89,19 @@ def test_nothing_else_does(text: str, code: str) -> None:
     assert fault(text) == code
 
 
-@pytest.mark.parametrize(("text", "score"), [('{"better": "A"}', 1), ('{"better": "B", "margin": 9}', -1)])
+@pytest.mark.parametrize(("text", "score"), [('{"winner": "A"}', 1), ('{"winner": "B", "margin": 9}', -1)])
 def test_where_only_one_margin_is_possible_none_is_asked_for(text: str, score: int) -> None:
     assert read(text, NARROW).score == score
 
 
 def test_each_slots_evidence_is_kept_apart() -> None:
-    text = '{"evidence_a": ["one", "two"], "evidence_b": "three", "reason": "r", "better": "B", "margin": 1}'
+    text = '{"evidence_a": ["one", "two"], "evidence_b": "three", "reason": "r", "winner": "B", "margin": 1}'
     found = read(text, compared(evidence="quoted"))
     assert found == Verdict(-1, ("one", "two"), "r", (), ("three",))
 
 
 def test_null_is_not_applicable_where_the_rubric_allows_it() -> None:
-    assert read('{"better": null, "margin": 1}', compared(allow_na=True)) == Verdict(None)
+    assert read('{"winner": null, "margin": 1}', compared(allow_na=True)) == Verdict(None)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_null_is_not_applicable_where_the_rubric_allows_it() -> None:
 def test_a_joint_reply_states_its_winner_and_a_bad_one_harms_no_dimension(
     winner: str, stated: str | None, flags: tuple[str, ...]
 ) -> None:
-    text = f'{{"one": {{"better": "A", "margin": 1}}, "two": {{"better": "tie", "margin": 1}}, "winner": {winner}}}'
+    text = f'{{"one": {{"winner": "A", "margin": 1}}, "two": {{"winner": "tie", "margin": 1}}, "winner": {winner}}}'
     found = parse_reply(text, compared("one", "two"))
     assert isinstance(found, Parsed)
     assert found.complete
@@ -126,11 +126,11 @@ def test_a_joint_reply_states_its_winner_and_a_bad_one_harms_no_dimension(
 
 
 def test_a_joint_reply_may_lack_the_winner_or_a_dimension() -> None:
-    found = parse_reply('{"one": {"better": "A", "margin": 1}, "winner": "A"}', compared("one", "two"))
+    found = parse_reply('{"one": {"winner": "A", "margin": 1}, "winner": "A"}', compared("one", "two"))
     assert isinstance(found, Parsed)
     assert found.verdicts["two"] == ParseFault("missing_verdict", "the reply has nothing for `two`")
     assert (found.stated, found.flags) == ("A", ())
-    unstated = parse_reply('{"one": {"better": "A", "margin": 1}}', compared("one", "two"))
+    unstated = parse_reply('{"one": {"winner": "A", "margin": 1}}', compared("one", "two"))
     assert isinstance(unstated, Parsed)
     assert unstated.flags == ("winner_unstated",)
 
@@ -171,21 +171,21 @@ JSON = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, al
 
 
 @given(JSON, JSON)
-def test_whatever_stands_there_only_what_is_on_offer_is_read(better: object, margin: object) -> None:
-    found = parse_reply(json.dumps({"better": better, "margin": margin}), WIDE)
+def test_whatever_stands_there_only_what_is_on_offer_is_read(winner: object, margin: object) -> None:
+    found = parse_reply(json.dumps({"winner": winner, "margin": margin}), WIDE)
     if isinstance(found, Parsed):
         (verdict,) = found.verdicts.values()
         assert isinstance(verdict, Verdict)
-        assert isinstance(better, str)
-        assert better.strip().lower() in {"a", "b", "tie"}
+        assert isinstance(winner, str)
+        assert winner.strip().lower() in {"a", "b", "tie"}
         assert verdict.score in WIDE.dimensions[0].scores
 
 
 @given(st.sampled_from(["A", "B", "tie"]), st.integers(1, 4))
-def test_exchanging_the_slots_turns_the_verdict_round(better: str, margin: int) -> None:
-    other = {"A": "B", "B": "A", "tie": "tie"}[better]
-    one = read(json.dumps({"better": better, "margin": margin}))
-    two = read(json.dumps({"better": other, "margin": margin}))
+def test_exchanging_the_slots_turns_the_verdict_round(winner: str, margin: int) -> None:
+    other = {"A": "B", "B": "A", "tie": "tie"}[winner]
+    one = read(json.dumps({"winner": winner, "margin": margin}))
+    two = read(json.dumps({"winner": other, "margin": margin}))
     assert one.score is not None
     assert two.score is not None
     assert one.score == -two.score

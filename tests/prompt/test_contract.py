@@ -90,17 +90,17 @@ def test_a_comparison_asks_both_sides_evidence_first_and_the_winner_last() -> No
     properties: Any = contract.schema["properties"]
     assert list(properties) == ["one", "two", "winner"]
     asked = properties["one"]["properties"]
-    assert list(asked) == ["evidence_a", "evidence_b", "reason", "better", "margin"]
-    assert asked["better"] == {"type": "string", "enum": ["A", "B", "tie"]} == properties["winner"]
+    assert list(asked) == ["evidence_a", "evidence_b", "reason", "winner", "margin"]
+    assert asked["winner"] == {"type": "string", "enum": ["A", "B", "tie"]} == properties["winner"]
     assert asked["margin"] == {"type": "integer", "enum": [1, 2, 3, 4]}
     assert (contract.dimensions[0].scores, contract.unsupported) == (tuple(range(-4, 5)), 0)
 
 
 def test_a_comparison_without_evidence_is_not_argued_for() -> None:
     contract = contract_of(scale_rubric(0, 1, mode="pairwise", allow_na=True))
-    assert contract.schema["properties"] == {"better": {"type": ["string", "null"], "enum": ["A", "B", "tie", None]}}
+    assert contract.schema["properties"] == {"winner": {"type": ["string", "null"], "enum": ["A", "B", "tie", None]}}
     wider: Any = contract_of(scale_rubric(0, 2, mode="pairwise")).schema["properties"]
-    assert list(wider) == ["better", "margin"]
+    assert list(wider) == ["winner", "margin"]
 
 
 @pytest.mark.parametrize(

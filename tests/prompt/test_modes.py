@@ -99,20 +99,23 @@ def test_a_comparison_is_told_that_order_and_length_mean_nothing() -> None:
 
 def test_without_evidence_a_comparison_is_not_argued_for() -> None:
     system = compared(evidence="none")
-    assert system.endswith('{"better":"X","margin":N}')
+    assert system.endswith('{"winner":"X","margin":N}')
     assert not any(word in system for word in ("uote", "reason", "evidence"))
 
 
 def test_a_scale_of_two_scores_has_no_margin() -> None:
     narrow = prompted(scale_rubric(0, 1, mode="pairwise"))[1].system
-    assert narrow.endswith('\n{"better":"X"}')
+    assert narrow.endswith('\n{"winner":"X"}')
     assert "margin" not in narrow
 
 
 def test_a_joint_comparison_ends_with_its_winner_and_a_split_one_has_none() -> None:
     joint = prompted(scale_rubric(1, 5, "one", "two", mode="pairwise"))[1].system
     assert joint.endswith('"winner":"X"}')
-    assert "winner" not in prompted(scale_rubric(1, 5, "one", "two", mode="pairwise", calls="split"))[1].system
+    split = prompted(scale_rubric(1, 5, "one", "two", mode="pairwise", calls="split"))[1].system
+    assert "over all dimensions" in joint
+    assert "over all dimensions" not in split
+    assert split.count('"winner"') == 1
 
 
 @pytest.mark.parametrize("mode", ["absolute", "gate", "pairwise"])

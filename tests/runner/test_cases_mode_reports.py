@@ -85,7 +85,7 @@ HOSTILE = [
 @pytest.mark.parametrize("mode", ["pairwise", "gate"])
 def test_o_f06_to_f11_hostile_words_of_a_judge_leave_files_that_parse(tmp_path: Path, text: str, mode: str) -> None:
     words = {"reason": text, "evidence": [text], "evidence_a": [text], "evidence_b": [text]}
-    verdict = {"better": "A", "margin": 1, "pass": False}
+    verdict = {"winner": "A", "margin": 1, "pass": False}
     reply = {name: {**words, **verdict} for name in ("accuracy", "coverage")} | {"winner": "A"}
     row = {**row_in(mode, f"id {text}"), "response_a": f"r {text}", "response_b": f"s {text}", "response": f"r {text}"}
     orders = ("ab", "ba") if mode == "pairwise" else ("-",)

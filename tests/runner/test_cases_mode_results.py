@@ -23,12 +23,12 @@ def pair(name: str, **more: Any) -> dict[str, Any]:
     return {"id": name, "request": "q", "response_a": "the base", "response_b": "the candidate", **more}
 
 
-def slot(better: str, margin: int = 1) -> Any:
+def slot(winner: str, margin: int = 1) -> Any:
     """What a judge says of the two slots: the same on both dimensions, or nothing that can be read."""
-    if better == ERROR:
+    if winner == ERROR:
         return ERROR
-    each = {"better": better, "margin": margin}
-    return {"accuracy": each, "coverage": each, "winner": better}
+    each = {"winner": winner, "margin": margin}
+    return {"accuracy": each, "coverage": each, "winner": winner}
 
 
 def played(folder: Path, *games: tuple[str, str], **changes: Any) -> tuple[Runs, GradeResult, Pairwise]:

@@ -125,7 +125,7 @@ def test_two_verdicts_of_a_gate_that_differ_pass_nothing(tmp_path: Path, text: s
 def compared(accuracy: str, winner: str = "A") -> str:
     sides = {"evidence_a": ["First"], "evidence_b": ["Second"], "reason": "so"}
     each = {"accuracy": accuracy, "coverage": "A"}
-    verdict = {name: {**sides, "better": better, "margin": 1} for name, better in each.items()}
+    verdict = {name: {**sides, "winner": better, "margin": 1} for name, better in each.items()}
     return json.dumps({**verdict, "winner": winner})
 
 

@@ -89,7 +89,7 @@ def test_only_what_got_worse_fails_beside_a_baseline(tmp_path: Path) -> None:
     with FakeServer(judge(("0", "accuracy"))) as server:
         listener = Collected()
         runs = runs_of(tmp_path, server)
-        better = runs.grade(listener, out=tmp_path / "better", baseline=tmp_path / "before")
+        better = runs.grade(listener, out=tmp_path / "winner", baseline=tmp_path / "before")
         assert (int(better.exit), listener.failures) == (0, [])
     with FakeServer(judge(("0", "accuracy"), ("2", "coverage"))) as server:
         listener = Collected()

@@ -98,11 +98,11 @@ def test_a_gate_is_true_or_false(kind: object, fitting: int) -> None:
 def test_a_choice_of_words_may_have_one_blank_before_it() -> None:
     """The token that names it is then one that the model writes by itself, and its log-probabilities mean something."""
     fits = as_pattern(
-        compact_grammar(verdict(better={"type": "string", "enum": ["A", "B", "tie"]}, margin=SCORE)) or ""
+        compact_grammar(verdict(winner={"type": "string", "enum": ["A", "B", "tie"]}, margin=SCORE)) or ""
     )
-    texts = ('{"better":"A","margin":1}', '{"better": "tie","margin":1}')
+    texts = ('{"winner":"A","margin":1}', '{"winner": "tie","margin":1}')
     assert all(fits.fullmatch(text) for text in texts)
-    odd = ('{"better":  "A","margin":1}', '{"better": "A", "margin":1}', '{"better":"A","margin": 1}')
+    odd = ('{"winner":  "A","margin":1}', '{"winner": "A", "margin":1}', '{"winner":"A","margin": 1}')
     assert not any(fits.fullmatch(text) for text in odd)
 
 
