@@ -22,8 +22,8 @@ def reply_form(contract: Contract) -> str:
         filled.append(f'"{WINNER_KEY}": "X"')
     shape = f"{{{', '.join(filled)}}}" if contract.nested else verdict
     if contract.mode == "pairwise":
-        # A reply's probabilities are read at the token of its choice. The local judge's grammar knows no blank between
-        # a key and its value; shown one, the model wanted it, and the token that was left to it meant nothing.
+        # A reply's probabilities are read at the token of its choice: it must be written as the local judge's grammar
+        # writes it, so that this token is one that the model would have chosen by itself.
         shape = shape.replace('": ', '":').replace(", ", ",")
     return f"{_PLAIN_FORM} {_offer(contract)}\n{shape}"
 
