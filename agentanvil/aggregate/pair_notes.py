@@ -6,6 +6,9 @@ from agentanvil.aggregate.pair_summary import Pairwise
 from agentanvil.aggregate.position import SIGNIFICANT
 from agentanvil.stats import Estimate
 
+# Below this, most of what the model would have written at that place is none of the answers.
+LEAST_MASS = 0.5
+
 
 def pair_notes(pairwise: Pairwise, *, gated: bool) -> list[str]:
     """Return the sentences; `gated`: the rubric has thresholds, which a comparison does not apply."""
@@ -19,6 +22,12 @@ def pair_notes(pairwise: Pairwise, *, gated: bool) -> list[str]:
         notes.append(
             f"{pairwise.expected.missing} item(s) lack log-probabilities in some call and have no result: "
             "for --reading expected the judge's endpoint must return them"
+        )
+    mass = pairwise.preferences.label_mass.value
+    if mass is not None and mass < LEAST_MASS:
+        notes.append(
+            f"only {mass:.0%} of the probability at the token of a verdict is on the answers on offer: the judge would have "
+            "written something else there, so its preferences mean little"
         )
     if gated:
         notes.append("the rubric's gate is not applied: its thresholds are scores, and a comparison gives none")

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.aggregate import PairResult, Pairwise, Summariser, Summary
-from agentanvil.stats import win_rate_interval
+from agentanvil.aggregate.pair_notes import pair_notes
+from agentanvil.stats import Estimate, win_rate_interval
 from agentanvil.verdict import NotRun
 from tests.fakes.graded import NA, Pair, Score, compare, compared, grade_by, plan, rubric, shuffled
 
@@ -299,3 +300,11 @@ def test_rows_that_were_never_run_are_missing() -> None:
     assert (result.state, pair_of(result).result) == ("not_run", None)
     assert pairwise(summary).position.first == 0
     assert b"NaN" not in orjson.dumps(summary)
+
+
+@pytest.mark.parametrize(("mass", "told"), [(0.5, False), (0.49, True), (None, False)])
+def test_probabilities_that_lie_beside_the_answers_are_told(mass: float | None, told: bool) -> None:
+    found = pairwise(compared(OF, Pair({"a": [1, 1]}, preferences=[0.8, 0.8]))[1])
+    measured = replace(found.preferences, label_mass=Estimate(mass, 2))
+    notes = pair_notes(replace(found, preferences=measured), gated=False)
+    assert any("mean little" in note for note in notes) is told
