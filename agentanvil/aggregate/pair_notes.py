@@ -26,8 +26,8 @@ def pair_notes(pairwise: Pairwise, *, gated: bool) -> list[str]:
     mass = pairwise.preferences.label_mass.value
     if mass is not None and mass < LEAST_MASS:
         notes.append(
-            f"only {mass:.0%} of the probability at the token of a verdict is on the answers on offer: the judge would have "
-            "written something else there, so its preferences mean little"
+            f"only {mass:.0%} of the probability at the token of a verdict is on the answers on offer: the judge would "
+            "have written something else there, so its preferences mean little"
         )
     if gated:
         notes.append("the rubric's gate is not applied: its thresholds are scores, and a comparison gives none")

@@ -78,7 +78,6 @@ def test_the_better_slot_and_the_margin_make_a_signed_number(text: str, score: i
         ('{"winner": ["A"], "margin": 1}', "type"),
         ('{"winner": null, "margin": 1}', "missing_verdict"),
         ('{"margin": 1}', "missing_verdict"),
-        ('{"winner": "A"}', "missing_verdict"),
         ('{"preferred": "A"}', "schema_mismatch"),
         ('{"winner": "A", "margin": 1}{"winner": "B", "margin": 1}', "ambiguous"),
         ('{"winner": "A", "winner": "B", "margin": 1}', "duplicate_key"),

@@ -70,7 +70,7 @@ def test_ratings_of_both_outputs_prefer_the_same_as_was_published(tmp_path: Path
 
 
 def preferred(records: list[Any], scores: dict[str, int]) -> dict[str, float]:
-    """Return the figures in the published terms: a tie, or a pair that lacks a score, is half right and no agreement."""
+    """Return the figures in the published terms: a tie or a missing score is half right and no agreement."""
     ties = unread = right = 0
     for record in records:
         first, second = (scores.get(f"{record['id']}/{side}") for side in ("1", "2"))
