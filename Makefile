@@ -28,7 +28,7 @@ demo: .venv/.run ## grade answers, then compare pairs in both orders, with the l
 	$(BIN)/anvil grade datasets/pairwise_demo.jsonl --rubric benchmarks/llmbar.yaml --judge local --concurrency 16 --order both --out runs/demo-pairs
 
 test: .venv/.dev ## the fast suite
-	$(PYTEST) -n 2 -m 'not live and not slow'
+	$(PYTEST) -n 3 -m 'not live and not slow'
 
 test-live: .venv/.dev ## what needs the small local model (downloads 0.5 GB once)
 	$(PYTEST) -m live

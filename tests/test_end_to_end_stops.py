@@ -123,7 +123,7 @@ def test_an_interrupt_does_not_wait_for_what_only_waits(tmp_path: Path, wait: st
         runs = Runs(tmp_path, server, *rows(24))
         pace = ("--rpm", "6") if wait == "paced" else ()
         with begun(*command(runs, *pace), cwd=tmp_path) as process:
-            until_asked(server, 1 if wait == "paced" else 1 + CONCURRENCY, process)
+            until_asked(server, 1 if wait == "paced" else 2, process)
             time.sleep(0.3)
             process.send_signal(signal.SIGTERM if wait == "paced" else signal.SIGINT)
             started = time.monotonic()
