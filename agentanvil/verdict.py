@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 Winner = Literal["a", "b", "tie"]
+Because = Literal["", "unsure", "missing", "share"]
 State = Literal["scored", "not_applicable", "judge_error", "input_error", "not_run"]
 STATES: tuple[State, ...] = ("scored", "not_applicable", "judge_error", "input_error", "not_run")
 
@@ -24,8 +25,12 @@ class Scored:
 
     Pairwise: `score` is signed, positive where response_a is better, whichever was shown first. `evidence` is
     from response_a and `rival_evidence` from response_b. `preference` is the probability that response_a is
-    the better one as the token log-probabilities of this call give it, None where they did not come back, and
-    `label_mass` the probability that they gave to the answers on offer.
+    the better one as the token log-probabilities of this call give it, None where they did not come back.
+
+    Where the judge's probabilities are known, from the tokens of its reply or because it answers with nothing else:
+    `expected_score` is the mean over the verdicts on offer (in a gate the probability of a pass), `entropy` that of
+    their distribution in 0..1, where 1 is an even one (H / ln n), and `label_mass` the probability that all of them
+    had before they were made to sum to one.
     """
 
     state: ClassVar[State] = "scored"
@@ -37,6 +42,8 @@ class Scored:
     rival_evidence: tuple[str, ...] = ()
     preference: float | None = None
     label_mass: float | None = None
+    expected_score: float | None = None
+    entropy: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +120,8 @@ class Outcome:
     Pairwise: `stated` is the winner that the judge named itself, as it was told (`a` is response_a whichever was
     shown first; the raw reply with its slots is in the exchange, and `order` says which response stood in
     which). `models` are those of response_a and response_b, where known, and `group` is the same for all
-    pairs that answer one request.
+    pairs that answer one request. `because` tells why a judge was asked whom not every row is put to: `unsure` or
+    `missing` for what the first one said, `share` for the random share.
     """
 
     task_id: str
@@ -130,3 +138,4 @@ class Outcome:
     stated: Winner | None = None
     models: tuple[str | None, ...] = ()
     group: str = ""
+    because: Because = ""

@@ -46,7 +46,7 @@ def test_a_run_and_its_resumption(tmp_path: Path, runs: Runs) -> None:
 def test_a_model_that_is_not_there_is_one_message(tmp_path: Path, runs: Runs) -> None:
     fake = put_llama(tmp_path)
     judge = f"local:{tmp_path / 'none.gguf'}"
-    done = anvil(*command(runs, "--judge", judge), cwd=tmp_path, environ=fake.environ)
+    done = anvil(*(judge if word == "local" else word for word in command(runs)), cwd=tmp_path, environ=fake.environ)
     assert (done.code, done.out) == (2, b"")
     assert done.err == (
         f"error: there is no model file {tmp_path / 'none.gguf'}\n"

@@ -10,7 +10,7 @@ import pytest
 
 from agentanvil.checks import CHECKS
 from agentanvil.cli.app import VERBS
-from agentanvil.client.spec import PROVIDERS
+from agentanvil.client.providers import providers
 from agentanvil.dataset.files import READERS
 from agentanvil.dataset.opening import KINDS
 from agentanvil.runner.exits import Exit
@@ -65,5 +65,5 @@ def test_every_check_that_a_rubric_may_ask_for_is_there() -> None:
 def test_every_ending_has_a_reader_and_every_provider_a_way_to_be_opened() -> None:
     assert set(KINDS.values()) == set(READERS)
     stack = (PACKAGE / "runner" / "stack.py").read_text(encoding="utf-8")
-    for provider, rules in PROVIDERS.items():
-        assert rules.takes_url or f'"{provider}"' in stack
+    for provider, rules in providers().items():
+        assert rules.adapter is not None or f'"{provider}"' in stack

@@ -4,6 +4,7 @@ from agentanvil.aggregate.baseline import Baseline
 from agentanvil.aggregate.examples import lowest_dimension
 from agentanvil.aggregate.frame import Frame, FrameDimension, Reading, gated_by
 from agentanvil.aggregate.item import DimensionResult, Gap, ItemOutcomes, ItemResult, Shortfall
+from agentanvil.aggregate.jury import JuryRule
 from agentanvil.aggregate.measure import Agreement
 from agentanvil.aggregate.pair import PairCall, PairRepeat, PairResult, picked_slot, winner_of
 from agentanvil.aggregate.pair_summary import (
@@ -53,6 +54,7 @@ __all__ = [
     "GateVerdict",
     "ItemOutcomes",
     "ItemResult",
+    "JuryRule",
     "KnownFailures",
     "MissingItem",
     "OrderAgreement",

@@ -13,6 +13,8 @@ from rich.text import Text
 from agentanvil.cli.invocation import flags, surroundings
 from agentanvil.cli.options import (
     AllowHttpOption,
+    EffortOption,
+    KeyCommandOption,
     KeyOption,
     MaxTokensOption,
     SeedOption,
@@ -46,9 +48,11 @@ def command(
     ] = None,
     temperature: TemperatureOption = None,
     max_tokens: MaxTokensOption = None,
+    effort: EffortOption = None,
     seed: SeedOption = None,
     timeout: TimeoutOption = None,
     api_key_env: KeyOption = None,
+    api_key_command: KeyCommandOption = None,
     allow_http: AllowHttpOption = None,
     format_: TableOption = None,
 ) -> None:

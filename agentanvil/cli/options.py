@@ -40,10 +40,21 @@ TemperatureOption = Annotated[
     float | None, typer.Option("--temperature", help="Sampling temperature; 0 unless set.", show_default=False)
 ]
 MaxTokensOption = Annotated[int | None, typer.Option("--max-tokens", help="Cap on a reply's tokens.")]
+EffortOption = Annotated[
+    str | None,
+    typer.Option("--effort", metavar="LEVEL", help="How much a reasoning judge may think, in its own words."),
+]
+EvidenceOption = Annotated[
+    str | None,
+    typer.Option("--evidence", metavar="KIND", help="quoted, pinpoint or none; else what the rubric says."),
+]
 SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed sent with the calls and used for intervals.")]
 TimeoutOption = Annotated[float | None, typer.Option("--timeout", metavar="S", help="Seconds for one attempt in all.")]
 KeyOption = Annotated[
     str | None, typer.Option("--api-key-env", metavar="NAME", help="Environment variable that holds the key.")
+]
+KeyCommandOption = Annotated[
+    str | None, typer.Option("--api-key-command", metavar="COMMAND", help="A command that prints the key.")
 ]
 AllowHttpOption = Annotated[
     bool | None, typer.Option("--allow-http", help="Allow plain http to other machines.", show_default=False)

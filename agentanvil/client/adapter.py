@@ -34,6 +34,15 @@ class WireReply:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Who is asked where. `first` is the shape to begin with; its `cap_field` is the provider's usual one."""
+
+    base_url: str
+    model: str
+    first: Shape = field(default_factory=Shape)
+
+
 class Adapter(Protocol):
     """Builds a provider's request body and reads its replies."""
 
@@ -43,8 +52,12 @@ class Adapter(Protocol):
         ...
 
     @property
-    def path(self) -> str:
-        """What follows the base URL, such as `/chat/completions`."""
+    def rungs(self) -> tuple[Rung, ...]:
+        """The ways to ask for structured output that this API has, strongest first; at least one."""
+        ...
+
+    def path(self, model: str) -> str:
+        """Return what follows the base URL, such as `/chat/completions`."""
         ...
 
     def headers(self, key: str | None) -> dict[str, str]: ...

@@ -28,9 +28,27 @@ class ReplySchema:
     schema: Mapping[str, object]
 
 
+QuestionKind = Literal["predicate", "choice", "score"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One typed question to a decision endpoint, which answers it with probabilities instead of text.
+
+    `name` comes back with the answer. `options` are what a `choice` may name, or the levels of a `score` from the
+    lowest to the highest, each with the words that tell what it stands for; none for a `predicate`, whose
+    `instructions` state what is true or not.
+    """
+
+    name: str
+    kind: QuestionKind
+    instructions: str
+    options: tuple[tuple[str, str], ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Decoding parameters. None is not sent.
+    """Decoding parameters. None is not sent. `effort` is how much a reasoning model may think, in its own words.
 
     `explicit` names those that the user set: if the endpoint refuses one of them, that is a configuration
     error, while a refused default is dropped, remembered and reported.
@@ -39,6 +57,7 @@ class Sampling:
     temperature: float | None = 0.0
     seed: int | None = None
     max_tokens: int | None = None
+    effort: str | None = None
     explicit: frozenset[str] = frozenset()
 
 
@@ -50,6 +69,7 @@ class ChatRequest:
     measurements and a new prompt version makes old replies void. A re-ask differs in its messages, so it
     has a key of its own. `task_id` is for recordings, logs and errors. `logprobs` asks for the log-probabilities of
     that many alternatives to each token of the reply, where the endpoint gives them; None does not ask.
+    `questions` are there for a decision endpoint alone, and the messages are then the state that it judges.
     """
 
     messages: tuple[Message, ...]
@@ -59,6 +79,7 @@ class ChatRequest:
     prompt_version: str = ""
     task_id: str = ""
     logprobs: int | None = None
+    questions: tuple[Question, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from agentanvil.client.adapter import Shape, WireReply
+from agentanvil.client.adapter import RUNGS, Rung, Shape, WireReply
 from agentanvil.client.base import ChatReply, ChatRequest, ReplySchema
 from agentanvil.client.chat_reply import read_choice, read_usage
 from agentanvil.client.classify import call_error
 from agentanvil.client.envelope import read_body
 from agentanvil.client.fault import fault_of, reported_error
-from agentanvil.client.refusals import LOGPROBS
+from agentanvil.client.refusals import EFFORT, LOGPROBS
 from agentanvil.errors import EndpointError, MalformedBodyError
 from agentanvil.hashing import well_formed
 
@@ -33,7 +33,10 @@ class ChatCompletions:
         return "openai-chat"
 
     @property
-    def path(self) -> str:
+    def rungs(self) -> tuple[Rung, ...]:
+        return RUNGS
+
+    def path(self, _model: str) -> str:
         return "/chat/completions"
 
     def headers(self, key: str | None) -> dict[str, str]:
@@ -53,6 +56,8 @@ class ChatCompletions:
             body["seed"] = sampling.seed
         if sampling.max_tokens is not None and shape.cap_field not in shape.dropped:
             body[shape.cap_field] = sampling.max_tokens
+        if sampling.effort is not None and EFFORT not in shape.dropped:
+            body[EFFORT] = sampling.effort
         if request.logprobs is not None and LOGPROBS not in shape.dropped:
             body[LOGPROBS] = True
             body["top_logprobs"] = request.logprobs

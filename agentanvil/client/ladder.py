@@ -6,9 +6,9 @@ from copy import copy
 from dataclasses import replace
 from typing import Protocol
 
-from agentanvil.client.adapter import RUNGS, Shape
+from agentanvil.client.adapter import Endpoint, Rung, Shape
 from agentanvil.client.base import ChatRequest
-from agentanvil.client.refusals import CAPS, LOGPROBS, STRUCTURE, blames_the_value
+from agentanvil.client.refusals import CAPS, EFFORT, LOGPROBS, STRUCTURE, blames_the_value
 from agentanvil.errors import AnvilError, ConfigError, EndpointError, ParameterRefusedError
 
 
@@ -27,12 +27,13 @@ class Ladder:
     that used the current shape may change it; the others are simply sent again with what was learnt.
     """
 
-    def __init__(self, base_url: str, model: str, first: Shape, store: ShapeStore | None = None) -> None:
-        self._base_url = base_url
-        self._model = model
+    def __init__(self, endpoint: Endpoint, rungs: tuple[Rung, ...], store: ShapeStore | None = None) -> None:
+        self._base_url = endpoint.base_url
+        self._model = endpoint.model
+        self._rungs = rungs
         self._store = store
-        known = store.load(base_url, model) if store is not None else None
-        self._shape = known or first
+        known = store.load(endpoint.base_url, endpoint.model) if store is not None else None
+        self._shape = known if known is not None and known.rung in rungs else endpoint.first
         self._hopeless: AnvilError | None = None
         self._caps_left = CAPS - {self._shape.cap_field}
 
@@ -74,13 +75,14 @@ class Ladder:
         """Return the next shape to try, or None where there is none."""
         shape = self._shape
         if parameter in STRUCTURE:
-            step = RUNGS.index(shape.rung) + 1
-            return None if request.schema is None or step == len(RUNGS) else replace(shape, rung=RUNGS[step])
+            weaker = self._rungs[self._rungs.index(shape.rung) + 1 :]
+            return replace(shape, rung=weaker[0]) if weaker and request.schema is not None else None
         sampling = request.sampling
         sent = {
             "temperature": sampling.temperature,
             "seed": sampling.seed,
             "max_tokens": sampling.max_tokens,
+            EFFORT: sampling.effort,
             LOGPROBS: request.logprobs,
         }
         field = shape.cap_field if parameter == "max_tokens" else parameter

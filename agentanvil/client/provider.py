@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from agentanvil.client.adapter import Adapter, Shape
+from agentanvil.client.adapter import Adapter, Endpoint, Shape
 from agentanvil.client.base import ChatReply, ChatRequest
 from agentanvil.client.headers import parse_rate_headers
 from agentanvil.client.ladder import Ladder, ShapeStore
@@ -18,15 +18,6 @@ from agentanvil.client.transport import Transport
 from agentanvil.errors import AnvilError, CallError, EndpointError, ParameterRefusedError, RejectedError
 
 _UNEXPLAINED = RejectedError.code
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """Who is asked where. `first` is the shape to begin with; its `cap_field` is the provider's usual one."""
-
-    base_url: str
-    model: str
-    first: Shape = field(default_factory=Shape)
 
 
 class ProviderClient:
@@ -50,8 +41,8 @@ class ProviderClient:
         self._adapter = adapter
         self._transport = transport
         self._endpoint = endpoint
-        self._identity = f"{adapter.api}\n{endpoint.base_url}{adapter.path}\n".encode()
-        self._ladder = Ladder(endpoint.base_url, endpoint.model, endpoint.first, store)
+        self._identity = f"{adapter.api}\n{endpoint.base_url}{adapter.path(endpoint.model)}\n".encode()
+        self._ladder = Ladder(endpoint, adapter.rungs, store)
         self._trial = asyncio.Lock()
         self._proven: Shape | None = None
         self._proof = Proof()

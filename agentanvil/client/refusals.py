@@ -6,6 +6,8 @@ import re
 
 STRUCTURE = frozenset({"response_format", "tools"})
 LOGPROBS = "logprobs"
+EFFORT = "reasoning_effort"
+"""What the ladder calls the amount of reasoning, whatever the API's own name for it is."""
 CAPS = frozenset({"max_tokens", "max_completion_tokens"})
 _CONTENT = frozenset({"messages", "input", "prompt", "contents", "content"})
 _PARTS = {
@@ -17,6 +19,8 @@ _PARTS = {
     "guided_json": "response_format",
     "grammar": "response_format",
     "top_logprobs": LOGPROBS,
+    "effort": EFFORT,
+    "reasoning": EFFORT,
 }
 _ROOT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LOCATION = re.compile(r"""loc['"]?\s*[:=]\s*[(\[]\s*['"]body['"]\s*,\s*['"](\w+)""")

@@ -9,43 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
+from agentanvil.client.providers import ProviderRules, providers
 from agentanvil.client.secret import Secret
 from agentanvil.errors import ConfigError, JudgeSetupError, UsageError
 
 _BASE_URL = re.compile(r"@(?=https?://)", re.IGNORECASE)
 _CHAT_PATH = "/chat/completions"
 _FORM = "A judge is named PROVIDER:MODEL[@BASE_URL], such as compat:my-model@http://127.0.0.1:8000/v1."
-
-
-@dataclass(frozen=True, slots=True)
-class ProviderRules:
-    """What one provider's judges need: a model name, a base URL, a key, and how the output cap is called.
-
-    `model` names what follows the colon (None: it may be left out). `base_url` is the default (None: there is
-    none); `takes_url` tells whether one may be given. `key_env` is the variable that holds the key.
-    """
-
-    model: str | None
-    takes_url: bool = False
-    base_url: str | None = None
-    key_env: str | None = None
-    key_required: bool = False
-    cap_field: str = "max_tokens"
-
-
-PROVIDERS: Mapping[str, ProviderRules] = {
-    "openai": ProviderRules(
-        model="a model name",
-        takes_url=True,
-        base_url="https://api.openai.com/v1",
-        key_env="OPENAI_API_KEY",
-        key_required=True,
-        cap_field="max_completion_tokens",
-    ),
-    "compat": ProviderRules(model="a model name", takes_url=True, key_env="COMPAT_API_KEY"),
-    "local": ProviderRules(model=None),
-    "recorded": ProviderRules(model="a file of replies"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +31,7 @@ class JudgeSpec:
 
     @property
     def rules(self) -> ProviderRules:
-        return PROVIDERS[self.provider]
+        return providers()[self.provider]
 
     def __str__(self) -> str:
         name = f"{self.provider}:{self.model}" if self.model else self.provider
@@ -76,7 +46,7 @@ def parse_judge(text: str, *, allow_http: bool = False) -> JudgeSpec:
     `allow_http` lets a plain-http endpoint be somewhere else than on this machine.
     """
     provider, colon, rest = text.partition(":")
-    rules = PROVIDERS.get(provider)
+    rules = providers().get(provider)
     if rules is None:
         raise _unknown(provider)
     if colon and not rest:
@@ -170,10 +140,12 @@ def _written(parts: SplitResult) -> str:
 
 
 def _unknown(provider: str) -> UsageError:
-    close = difflib.get_close_matches(provider.lower(), PROVIDERS, n=1)
+    close = difflib.get_close_matches(provider.lower(), providers(), n=1)
     shown = "" if "@" in provider or not provider.isprintable() else f" {provider!r}"
     meant = f" Did you mean {close[0]}?" if close else ""
-    return UsageError(f"the judge's provider{shown} is not known; there are {', '.join(PROVIDERS)}.{meant}", hint=_FORM)
+    return UsageError(
+        f"the judge's provider{shown} is not known; there are {', '.join(providers())}.{meant}", hint=_FORM
+    )
 
 
 def _without_url(model: str) -> str:

@@ -50,6 +50,8 @@ def encode(outcome: Outcome) -> dict[str, object]:
         line["stated"] = outcome.stated
     if outcome.models:
         line["models"] = outcome.models
+    if outcome.because:
+        line["because"] = outcome.because
     if outcome.group:
         line["group"] = outcome.group
     return line
@@ -72,6 +74,7 @@ def decode(line: Mapping[str, Any]) -> Outcome:
         stated=line.get("stated"),
         models=tuple(line.get("models", ())),
         group=line.get("group", ""),
+        because=line.get("because", ""),
     )
 
 

@@ -118,10 +118,12 @@ class JournalIndex:
     plan: Plan
     rows: int
     offsets: array[int] = field(init=False)
-    _slots: dict[tuple[str, int, int], int] = field(init=False)
+    _slots: dict[tuple[int, str, int, int], int] = field(init=False)
+    _seats: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._slots = {slot.key: i for i, slot in enumerate(self.plan.slots())}
+        self._slots = {(slot.seat, *slot.key): i for i, slot in enumerate(self.plan.slots())}
+        self._seats = {judge: seat for seat, judge in enumerate(self.plan.judges)}
         self.offsets = array("q", bytes(8 * self.rows * len(self._slots)))
 
     def place(self, line: Mapping[str, Any], offset: int) -> None:
@@ -130,14 +132,15 @@ class JournalIndex:
         Reads only what it needs: a long journal is indexed before a resumed run can begin.
         """
         row = line["row"]
-        slot = self._slots.get((line["call"], line["repeat"], self.plan.place_of(line["order"])))
+        seat = self._seats.get(line["judge"], 0)
+        slot = self._slots.get((seat, line["call"], line["repeat"], self.plan.place_of(line["order"])))
         failed = any(cell["state"] == JudgeError.state for cell in line["cells"].values())
         if slot is not None and 0 <= row < self.rows:
             self.offsets[row * len(self._slots) + slot] = -offset if failed else offset
 
     def done(self, task: Task) -> bool:
         """Tell whether the task has a line that need not be asked again."""
-        slot = self._slots[task.call.name, task.repeat, self.plan.place_of(task.order)]
+        slot = self._slots[task.seat, task.call.name, task.repeat, self.plan.place_of(task.order)]
         return self.offsets[task.row.index * len(self._slots) + slot] > 0
 
     @property

@@ -31,12 +31,14 @@ SHOWN_BACK = 4000
 class CallSettings:
     """How a judge is asked. None is not sent; repeat `n` is sent with the seed `seed + n`.
 
-    `explicit` names what the user set (`temperature`, `seed`, `max_tokens`): those must not be dropped.
+    `explicit` names what the user set (`temperature`, `seed`, `max_tokens`, `reasoning_effort`): that must
+    not be dropped.
     """
 
     temperature: float | None = 0.0
     seed: int | None = 0
     max_tokens: int | None = None
+    effort: str | None = None
     explicit: frozenset[str] = frozenset()
 
 
@@ -81,7 +83,7 @@ def build_request(task: Task, prompt: Prompt, settings: CallSettings) -> ChatReq
     return ChatRequest(
         messages=(Message("system", prompt.system), Message("user", prompt.user)),
         schema=ReplySchema(SCHEMA_NAME, contract.schema) if as_json else None,
-        sampling=Sampling(settings.temperature, seed, settings.max_tokens, settings.explicit),
+        sampling=Sampling(settings.temperature, seed, settings.max_tokens, settings.effort, settings.explicit),
         repeat=task.repeat,
         prompt_version=PROMPT_VERSION,
         task_id=task.id,

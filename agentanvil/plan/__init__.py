@@ -10,7 +10,7 @@ from agentanvil.plan.order import (
     unswap_probability,
     unswap_slot,
 )
-from agentanvil.plan.tasks import BY_CODE, CHECKS, JOINT, CallPlan, Plan, Slot, Task, plan_calls, task_id
+from agentanvil.plan.tasks import BY_CODE, CHECKS, JOINT, CallPlan, Plan, Role, Seat, Slot, Task, plan_calls, task_id
 
 __all__ = [
     "BY_CODE",
@@ -21,6 +21,8 @@ __all__ = [
     "Order",
     "OrderMode",
     "Plan",
+    "Role",
+    "Seat",
     "Slot",
     "Task",
     "contenders",

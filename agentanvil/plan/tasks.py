@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 from urllib.parse import quote
 
 from agentanvil.dataset import Row
-from agentanvil.hashing import digest
+from agentanvil.hashing import derive_seed, digest
 from agentanvil.plan.order import AB, BA, UNORDERED, Order, OrderMode, drawn_order
 from agentanvil.rubric import CallMode, Rubric
-from agentanvil.verdict import Cell, Exchange, Outcome, Winner
+from agentanvil.verdict import Because, Cell, Exchange, Outcome, Winner
 
 CHECKS = "checks"
 JOINT = "joint"
 _GROUP_LENGTH = 12
+Role = Literal["jury", "cross", "escalation"]
 BY_CODE = "code"
 """What stands for the judge where no judge is asked."""
 
@@ -35,22 +36,43 @@ class CallPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class Seat:
+    """A judge beside the first one of a run.
+
+    `jury`: it is asked about every row. `cross`: about a seeded `share` of the rows. `escalation`: where the first one
+    was unsure, and about a seeded `share` of the rows as well.
+    """
+
+    judge: str
+    role: Role
+    share: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
 class Slot:
-    """One place among the tasks of a row. `place` tells the two orders of a pair apart: 0 for `ab`, 1 for `ba`."""
+    """One place among the tasks of a row.
+
+    `place` tells the two orders of a pair apart: 0 for `ab`, 1 for `ba`. `seat` is 0 for the first judge, n for the
+    n-th of the others.
+    """
 
     call: CallPlan
     repeat: int
     place: int = 0
+    seat: int = 0
 
     @property
     def key(self) -> tuple[str, int, int]:
-        """What names the slot within a row: call, repeat, place."""
+        """What names the slot within a row and seat: call, repeat, place."""
         return self.call.name, self.repeat, self.place
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One unit of work. `id` names row, call and repeat readably and never repeats within a run."""
+    """One unit of work. `id` names row, call and repeat readably and never repeats within a run.
+
+    `seat` says which of the run's judges it is for, and `because` why that one is asked, where not every row is.
+    """
 
     id: str
     row: Row
@@ -58,6 +80,8 @@ class Task:
     repeat: int
     judge: str
     order: Order = UNORDERED
+    seat: int = 0
+    because: Because = ""
 
     def outcome(
         self,
@@ -84,6 +108,7 @@ class Task:
             stated=stated,
             models=(self.row.model, rival.model) if rival is not None else (),
             group=digest(self.row.request)[:_GROUP_LENGTH] if rival is not None else "",
+            because=self.because,
         )
 
 
@@ -91,7 +116,8 @@ class Task:
 class Plan:
     """The shape of a run: which calls each row gets, and how often a judge repeats each of its calls.
 
-    `orders` is None where there is no pair to be ordered; `seed` draws the order of each pair.
+    `orders` is None where there is no pair to be ordered; `seed` draws the order of each pair, and the rows that a
+    seat with a share is asked about. `judge` is the first judge, `others` those beside it.
     """
 
     calls: tuple[CallPlan, ...]
@@ -99,33 +125,57 @@ class Plan:
     judge: str
     orders: OrderMode | None = None
     seed: int = 0
+    others: tuple[Seat, ...] = ()
 
     @property
-    def tasks_per_row(self) -> int:
-        return len(self.slots())
+    def judges(self) -> tuple[str, ...]:
+        """The judges in the order of their seats."""
+        return (self.judge, *(seat.judge for seat in self.others))
+
+    @property
+    def first(self) -> Plan:
+        """The same run with its first judge alone."""
+        return replace(self, others=()) if self.others else self
 
     def tasks(self, rows: Iterable[Row]) -> Iterator[Task]:
         """Yield the tasks of each row together, checks first, then repeat by repeat."""
-        slots = self.slots()
+        seats = [[slot for slot in self.slots() if slot.seat == seat] for seat in range(len(self.judges))]
         for row in rows:
-            for slot in slots:
-                call, order = slot.call, self.order_of(slot, row)
-                name = task_id(row.id, call.name, slot.repeat, order)
-                yield Task(name, row, call, slot.repeat, self.judge_of(call), order)
+            for seat, slots in enumerate(seats):
+                if self.is_planned(seat, row.id):
+                    for slot in slots:
+                        yield self.task(row, slot)
 
-    def judge_of(self, call: CallPlan) -> str:
-        """Return who decides a call."""
-        return self.judge if call.judged else BY_CODE
+    def task(self, row: Row, slot: Slot, because: Because = "") -> Task:
+        """Return the task of one place of a row."""
+        call, order = slot.call, self.order_of(slot, row)
+        name = task_id(row.id, call.name, slot.repeat, order, slot.seat)
+        return Task(name, row, call, slot.repeat, self.judge_of(slot), order, slot.seat, because)
+
+    def is_planned(self, seat: int, item_id: str) -> bool:
+        """Tell whether a judge is to be asked about an item whatever the others say; `escalation` never is."""
+        role = "jury" if seat == 0 else self.others[seat - 1].role
+        return role == "jury" or (role == "cross" and self.is_drawn(seat, item_id))
+
+    def is_drawn(self, seat: int, item_id: str) -> bool:
+        """Tell whether an item is in the seeded share of a seat: by its id alone, whatever other rows there are."""
+        other = self.others[seat - 1]
+        return derive_seed("share", self.seed, other.role, item_id) < other.share * 2**63
+
+    def judge_of(self, slot: Slot) -> str:
+        """Return who decides a place."""
+        return self.judges[slot.seat] if slot.call.judged else BY_CODE
 
     def slots(self) -> tuple[Slot, ...]:
-        """The places of one row's tasks, in the order in which they are asked."""
+        """The places of one row's tasks, in the order in which they are asked: seat by seat, checks with the first."""
         places = range(2 if self.orders == "both" else 1)
         checks = [Slot(call, 0) for call in self.calls if not call.judged]
         judged = [
-            Slot(call, repeat, place)
+            Slot(call, repeat, place, seat)
+            for seat in range(len(self.judges))
             for repeat in range(self.repeats)
             for call in self.calls
-            if call.judged
+            if call.judged and not (seat and call.compared)
             for place in places
         ]
         return (*checks, *judged)
@@ -167,10 +217,11 @@ def _judged_calls(judged: tuple[str, ...], way: str, *, compared: bool) -> Itera
         yield CallPlan(JOINT, judged, judged=True, compared=compared)
 
 
-def task_id(item_id: str, call: str, repeat: int, order: str = UNORDERED) -> str:
-    """Return `item/call/repeat`, and `/ab` or `/ba` where there is an order.
+def task_id(item_id: str, call: str, repeat: int, order: str = UNORDERED, seat: int = 0) -> str:
+    """Return `item/call/repeat`, `/ab` or `/ba` where there is an order, and `/judge2` for the second judge.
 
     The item is percent-encoded, so that no two tasks share an id.
     """
     name = f"{quote(item_id, safe='')}/{call}/{repeat}"
-    return name if order == UNORDERED else f"{name}/{order}"
+    ordered = name if order == UNORDERED else f"{name}/{order}"
+    return f"{ordered}/judge{seat + 1}" if seat else ordered

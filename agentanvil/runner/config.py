@@ -13,11 +13,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from agentanvil.client.prices import PriceTable
 from agentanvil.errors import ConfigError, RubricError, UsageError, Where
 from agentanvil.rubric.yaml_text import YamlText, read_yaml
+from agentanvil.runner.panel_settings import PanelSettings
 from agentanvil.runner.settings import LOCAL_DEFAULTS, GradeSettings, JudgeSettings
 
 CONFIG_FILE = "anvil.yaml"
 _OF_THE_RUN = {
-    *("rubric", "mode", "order", "reading", "calls", "baseline", "allow_code"),
+    *("rubric", "mode", "order", "reading", "calls", "evidence", "baseline", "allow_code", "accept_self_judging"),
     *("repeats", "out", "limit", "min_coverage", "dry_run"),
 }
 
@@ -27,11 +28,21 @@ class ConfigWire(BaseModel):
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
     rubric: str | None = None
-    judge: str | None = None
+    judge: str | list[str] | None = None
+    jury: str | None = None
+    quorum: int | None = None
+    cross_judge: str | None = None
+    cross_sample: float | None = None
+    escalate_to: str | None = None
+    escalate_when: str | None = None
+    escalate_share: float | None = None
+    escalate_max_cost: float | None = None
+    accept_self_judging: bool | None = None
     mode: str | None = None
     order: str | None = None
     reading: str | None = None
     calls: str | None = None
+    evidence: str | None = None
     baseline: str | None = None
     repeats: int | None = None
     limit: int | None = None
@@ -40,6 +51,7 @@ class ConfigWire(BaseModel):
     temperature: float | None = None
     max_tokens: int | None = None
     seed: int | None = None
+    effort: str | None = None
     concurrency: int | None = None
     rpm: float | None = None
     tpm: float | None = None
@@ -49,6 +61,7 @@ class ConfigWire(BaseModel):
     max_cost: float | None = None
     cache: str | None = None
     api_key_env: str | None = None
+    api_key_command: str | None = None
     allow_http: bool | None = None
     map: dict[str, str] = Field(default_factory=dict)
     prices: dict[str, Any] = Field(default_factory=dict)
@@ -117,7 +130,8 @@ def judge_settings(flags: Mapping[str, Any], config: Config) -> JudgeSettings:
     """Merge flags (None = not given) over the file over the defaults. Raises UsageError or ConfigError."""
     names = {f.name for f in fields(JudgeSettings)} - {"prices"}
     chosen = _chosen(names, flags, config)
-    if str(chosen.get("judge", "")).partition(":")[0] == "local":
+    chosen["judge"] = next(iter(_judges(flags, config)), None)
+    if str(chosen["judge"]).partition(":")[0] == "local":
         chosen = {**LOCAL_DEFAULTS, **chosen}
     return replace(JudgeSettings(), **chosen, prices=config.prices)
 
@@ -137,9 +151,22 @@ def grade_settings(data: str, flags: Mapping[str, Any], config: Config) -> Grade
         judge=judge_settings(flags, config),
         mapping=tuple(flags.get("map") or config.mapping),
         vs=tuple(flags.get("vs") or ()),
+        panel=_panel(flags, config),
         defaults=frozenset(name for name in chosen if flags.get(name) is None),
         **chosen,
     )
+
+
+def _judges(flags: Mapping[str, Any], config: Config) -> tuple[str, ...]:
+    """Return every judge that `--judge` names, else every one of the file."""
+    given = flags.get("judge") or config.values.get("judge") or ()
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _panel(flags: Mapping[str, Any], config: Config) -> PanelSettings:
+    names = {f.name for f in fields(PanelSettings)} - {"jury", "jury_rule"}
+    rule = _chosen({"jury"}, flags, config).get("jury")
+    return PanelSettings(jury=_judges(flags, config)[1:], jury_rule=rule, **_chosen(names, flags, config))
 
 
 def _chosen(names: set[str], flags: Mapping[str, Any], config: Config) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def _graded(job: Job, folder: RunFolder, around: Surroundings, listener: Listene
     if before is not None:
         refuse_other_run(folder.path, before, job.identity)
     index = read_index(folder.journal, job.plan, job.rows, job.fingerprint)
-    open_tasks = job.rows * job.plan.tasks_per_row - index.done_count
+    open_tasks = job.rows * len(job.plan.slots()) - index.done_count
     manifest = open_manifest(job, before)
     end = SessionEnd()
     if open_tasks:

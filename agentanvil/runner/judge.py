@@ -120,7 +120,7 @@ def _recording(spec: JudgeSpec, replies: int) -> JudgeReport:
 
 
 async def _asked(spec: JudgeSpec, settings: JudgeSettings, stack: JudgeStack) -> JudgeReport:
-    request, contract = _tiny_request(settings)
+    request, contract = _tiny_request(spec, settings)
     replies = await _verdicts(stack.client, request)
     facts = stack.facts()
     logprobs, note = await _logprobs(stack.client, request)
@@ -129,7 +129,7 @@ async def _asked(spec: JudgeSpec, settings: JudgeSettings, stack: JudgeStack) ->
     last = replies[-1]
     return JudgeReport(
         judge=str(spec),
-        url=None if spec.base_url is None else spec.base_url + wire_of(spec)[0].path,
+        url=None if spec.base_url is None else spec.base_url + wire_of(spec)[0].path(spec.model),
         problem=f"no reply held a verdict: {faults[0].message}" if len(faults) == len(read) else None,
         latencies_s=tuple(reply.latency_s for reply in replies),
         facts=replace(facts, totals=stack.facts().totals),
@@ -146,12 +146,12 @@ async def _asked(spec: JudgeSpec, settings: JudgeSettings, stack: JudgeStack) ->
     )
 
 
-def _tiny_request(settings: JudgeSettings) -> tuple[ChatRequest, Contract]:
+def _tiny_request(spec: JudgeSpec, settings: JudgeSettings) -> tuple[ChatRequest, Contract]:
     """Return a judge call as a run makes it, with one dimension and one short row."""
     calls = plan_calls(rubric := parse_rubric(_RUBRIC))
     (task,) = Plan(calls, 1, "").tasks([_ROW])
     prompt = PromptRenderer(rubric, calls).render(task)
-    return build_request(task, prompt, call_settings(settings)), prompt.contract
+    return build_request(task, prompt, call_settings(settings, spec)), prompt.contract
 
 
 async def _verdicts(client: ChatClient, request: ChatRequest) -> list[ChatReply]:

@@ -96,7 +96,7 @@ def _with_not_run(
             call=slot.call.name,
             repeat=slot.repeat,
             order=plan.order_of(slot, None),
-            judge=plan.judge_of(slot.call),
+            judge=plan.judge_of(slot),
             cells=dict.fromkeys(slot.call.dimensions, NotRun()),
             labels=labels,
         )

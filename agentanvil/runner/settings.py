@@ -11,14 +11,14 @@ from agentanvil.aggregate import Reading
 from agentanvil.client.prices import PriceTable
 from agentanvil.errors import UsageError
 from agentanvil.plan import OrderMode
-from agentanvil.rubric import CallMode, Mode
+from agentanvil.rubric import CallMode, EvidenceMode, Mode
+from agentanvil.runner.panel_settings import PanelSettings
 
 Ways = CallMode | Literal["both"]
 DEFAULT_CONCURRENCY = 16
 DEFAULT_TIMEOUT_S = 120.0
 DEFAULT_ATTEMPTS = 8
 DEFAULT_SEED = 0
-DEFAULT_MAX_TOKENS = 2000
 LOCAL_DEFAULTS: Mapping[str, Any] = {"concurrency": 8, "timeout": 900.0}
 """What a model on this machine's processors needs instead: each call in flight is a slot of the server."""
 
@@ -27,8 +27,9 @@ LOCAL_DEFAULTS: Mapping[str, Any] = {"concurrency": 8, "timeout": 900.0}
 class JudgeSettings:
     """Who judges, how it is asked, and within which limits.
 
-    `temperature`, `max_tokens` and `seed` are None unless the user set them: a refused default may be dropped, a
-    refused wish may not. `rpm` and `tpm` are per minute, `timeout` is seconds for one attempt in all,
+    `temperature`, `max_tokens`, `seed` and `effort` are None unless the user set them: a refused default may be
+    dropped, a refused wish may not. `api_key_command` prints the key of the first judge.
+    `rpm` and `tpm` are per minute, `timeout` is seconds for one attempt in all,
     `max_cost` is US dollars. `cache` is None for the default place, `off`, or a path. `prices` are those of
     anvil.yaml.
     """
@@ -37,6 +38,7 @@ class JudgeSettings:
     temperature: float | None = None
     max_tokens: int | None = None
     seed: int | None = None
+    effort: str | None = None
     concurrency: int = DEFAULT_CONCURRENCY
     rpm: float | None = None
     tpm: float | None = None
@@ -46,6 +48,7 @@ class JudgeSettings:
     max_cost: float | None = None
     cache: str | None = None
     api_key_env: str | None = None
+    api_key_command: str | None = None
     allow_http: bool = False
     prices: PriceTable = field(default_factory=lambda: PriceTable({}))
 
@@ -71,7 +74,7 @@ class JudgeSettings:
 class GradeSettings:
     """One `anvil grade`. `out` is None for the folder that follows from the settings.
 
-    `mode` and `calls` are None for what the rubric says. `order`, `vs` (files with the other responses) and
+    `mode`, `calls` and `evidence` are None for what the rubric says. `order`, `vs` (files with the other responses) and
     `reading` belong to pairwise; `order` is None for `random` there. `baseline` is the folder of an earlier run whose
     failures are known. `defaults` names the settings that anvil.yaml gave: one that means nothing in the run's mode is
     passed over, where a flag is refused.
@@ -87,6 +90,9 @@ class GradeSettings:
     calls: Ways | None = None
     baseline: Path | None = None
     allow_code: bool = False
+    evidence: EvidenceMode | None = None
+    panel: PanelSettings = field(default_factory=PanelSettings)
+    accept_self_judging: bool = False
     repeats: int = 1
     out: Path | None = None
     mapping: tuple[str, ...] = ()
@@ -99,6 +105,7 @@ class GradeSettings:
         """Raise UsageError for a number or a word that cannot be meant."""
         _one_of("--mode", self.mode, get_args(Mode))
         _one_of("--order", self.order, get_args(OrderMode))
+        _one_of("--evidence", self.evidence, get_args(EvidenceMode))
         _one_of("--reading", self.reading, get_args(Reading))
         _one_of("--calls", self.calls, (*get_args(CallMode), "both"))
         _at_least("--repeats", self.repeats, 1)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agentanvil.client import ChatRequest
-from agentanvil.client.adapter import Adapter, Shape
+from agentanvil.client.adapter import Adapter, Endpoint, Shape
 from agentanvil.client.base import Usage
-from agentanvil.client.provider import Endpoint, shape_for
+from agentanvil.client.provider import shape_for
 from agentanvil.client.spec import JudgeSpec, find_key
 from agentanvil.dataset import Row
 from agentanvil.errors import JudgeSetupError
@@ -85,14 +85,14 @@ def show(settings: ShowSettings, around: Surroundings, listener: Listener) -> tu
 def _shown(task: Task, renderer: PromptRenderer, subject: Subject, wire: _Wire) -> ShownRequest:
     judge = subject.settings.judge
     prompt = renderer.render(task)
-    request = build_request(task, prompt, call_settings(judge))
+    request = build_request(task, prompt, call_settings(judge, subject.spec))
     shape = shape_for(wire.known, request)
     tokens_in = sum(estimate_tokens(message.content) for message in request.messages)
     tokens_out = estimate_reply_tokens(prompt.contract)
     model = wire.endpoint.model
     return ShownRequest(
         task=task.id,
-        url=wire.endpoint.base_url + wire.adapter.path,
+        url=wire.endpoint.base_url + wire.adapter.path(wire.endpoint.model),
         headers=wire.headers,
         request=request,
         body=wire.adapter.build(model, request, shape),

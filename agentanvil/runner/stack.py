@@ -11,15 +11,14 @@ from typing import Any, Protocol
 from platformdirs import user_cache_path
 
 from agentanvil.client import ChatClient
-from agentanvil.client.adapter import Adapter, Shape
+from agentanvil.client.adapter import Adapter, Endpoint, Shape
 from agentanvil.client.budget import Budget, BudgetClient, BudgetSettings, MeteredTransport, Totals
 from agentanvil.client.cache_store import CacheStore
 from agentanvil.client.cached import CachedClient
-from agentanvil.client.chat_completions import ChatCompletions
 from agentanvil.client.limited import LimitedClient, LimitSettings
 from agentanvil.client.local import LocalCompletions, LocalTransport
 from agentanvil.client.prices import PriceTable
-from agentanvil.client.provider import Endpoint, ProviderClient
+from agentanvil.client.provider import ProviderClient
 from agentanvil.client.proxies import find_proxy, proxy_secrets
 from agentanvil.client.reach import reach
 from agentanvil.client.recorded import RecordedClient
@@ -112,9 +111,10 @@ def wire_of(spec: JudgeSpec) -> tuple[Adapter, Endpoint]:
     """Return how a judge is spoken to, and where. Raises JudgeSetupError for one that has no endpoint."""
     if spec.provider == "local":
         return LocalCompletions(), Endpoint("local", model_label(spec.model))
-    if spec.base_url is None:
+    if spec.base_url is None or spec.rules.adapter is None:
         raise JudgeSetupError(f"the judge {spec} has no endpoint")
-    return ChatCompletions(), Endpoint(spec.base_url, spec.model, Shape(cap_field=spec.rules.cap_field))
+    adapter = spec.rules.adapter()
+    return adapter, Endpoint(spec.base_url, spec.model, Shape(adapter.rungs[0], cap_field=spec.rules.cap_field))
 
 
 def price_table(spec: JudgeSpec, settings: JudgeSettings) -> PriceTable:
@@ -180,7 +180,7 @@ def _find_way(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, li
     key = find_key(spec, around.environ, settings.api_key_env)
     proxy = find_proxy(endpoint.base_url, around.environ)
     transport = HttpTransport(
-        endpoint.base_url + adapter.path,
+        endpoint.base_url + adapter.path(endpoint.model),
         adapter.headers(key.reveal() if key else None),
         timeout_s=settings.timeout,
         proxy=proxy,

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 
 from agentanvil.checks import CheckRunner
 from agentanvil.client import ChatClient
+from agentanvil.client.providers import OWN_CAP
+from agentanvil.client.refusals import EFFORT
+from agentanvil.client.spec import JudgeSpec
 from agentanvil.engine import Worker
 from agentanvil.judge import CallSettings, judge
 from agentanvil.plan import Task
 from agentanvil.prompt import PromptRenderer
 from agentanvil.runner.events import Listener
 from agentanvil.runner.job import Job, Surroundings
-from agentanvil.runner.settings import DEFAULT_MAX_TOKENS, JudgeSettings
+from agentanvil.runner.settings import JudgeSettings
 from agentanvil.runner.stack import JudgeFacts, JudgeStack, open_stack
 from agentanvil.verdict import Outcome
 
@@ -67,7 +70,7 @@ async def open_bench(job: Job, around: Surroundings, listener: Listener) -> Asyn
     Raises JudgeSetupError or ConfigError where the judge cannot be used; nothing was sent then.
     """
     renderer = PromptRenderer(job.rubric, job.plan.calls)
-    call = call_settings(job.settings.judge)
+    call = call_settings(job.settings.judge, job.spec)
     if job.spec is None:
         yield Bench(GradeWorker(renderer, job.checks, None, call), None)
         return
@@ -75,12 +78,18 @@ async def open_bench(job: Job, around: Surroundings, listener: Listener) -> Asyn
         yield Bench(GradeWorker(renderer, job.checks, stack.client, call), stack)
 
 
-def call_settings(settings: JudgeSettings) -> CallSettings:
+def call_settings(settings: JudgeSettings, spec: JudgeSpec | None) -> CallSettings:
     """Return how each call is asked; what the user set must not be dropped."""
-    given = {"temperature": settings.temperature, "max_tokens": settings.max_tokens, "seed": settings.seed}
+    given = {
+        "temperature": settings.temperature,
+        "max_tokens": settings.max_tokens,
+        "seed": settings.seed,
+        EFFORT: settings.effort,
+    }
     return CallSettings(
         temperature=0.0 if settings.temperature is None else settings.temperature,
         seed=settings.seed_sent,
-        max_tokens=DEFAULT_MAX_TOKENS if settings.max_tokens is None else settings.max_tokens,
+        max_tokens=settings.max_tokens or (OWN_CAP if spec is None else spec.rules.max_tokens),
+        effort=settings.effort,
         explicit=frozenset(name for name, value in given.items() if value is not None),
     )

@@ -124,7 +124,7 @@ def test_another_endpoint_or_model_is_another_call(file: Path, one: tuple[str, s
         async def main() -> None:
             adapter = ChatCompletions()
             base_url = server.origin + path
-            transport = HttpTransport(base_url + adapter.path, adapter.headers(None), timeout_s=10)
+            transport = HttpTransport(base_url + adapter.path("m"), adapter.headers(None), timeout_s=10)
             client = CachedClient(
                 ProviderClient(adapter, transport, Endpoint(base_url, model)), CacheStore(file, no_trouble)
             )
@@ -156,7 +156,7 @@ def test_an_error_in_a_200_is_not_kept(file: Path) -> None:
 
         async def attempt() -> str:
             adapter = ChatCompletions()
-            transport = HttpTransport(server.url + adapter.path, adapter.headers(None), timeout_s=10)
+            transport = HttpTransport(server.url + adapter.path("m"), adapter.headers(None), timeout_s=10)
             provider = ProviderClient(adapter, transport, Endpoint(server.url, "m"))
             client = CachedClient(provider, CacheStore(file, no_trouble))
             try:

@@ -83,7 +83,7 @@ def test_a_lone_surrogate_in_a_prompt_does_not_stop_the_call() -> None:
 def test_the_key_is_in_a_header_only() -> None:
     assert ADAPTER.headers("CANARY-6")["Authorization"] == "Bearer CANARY-6"
     assert "Authorization" not in ADAPTER.headers(None)
-    assert "CANARY" not in ADAPTER.path
+    assert "CANARY" not in ADAPTER.path("m")
 
 
 def test_a_whole_reply_is_read() -> None:

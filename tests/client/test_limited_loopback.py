@@ -21,7 +21,7 @@ REQUEST = ChatRequest(messages=(Message("user", "Grade."),))
 def send(server: FakeServer, calls: int, settings: LimitSettings, base_s: float = 0.02) -> int:
     async def main() -> int:
         adapter = ChatCompletions()
-        transport = HttpTransport(f"{server.url}{adapter.path}", adapter.headers(None), timeout_s=20)
+        transport = HttpTransport(f"{server.url}{adapter.path('m')}", adapter.headers(None), timeout_s=20)
         provider = ProviderClient(adapter, transport, Endpoint(server.url, "m"))
         policy = RetryPolicy(max_attempts=8, base_s=base_s)
         client = RetryingClient(LimitedClient(provider, settings), policy)

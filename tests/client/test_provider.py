@@ -55,7 +55,7 @@ def with_client(
     async def run() -> T:
         adapter = ChatCompletions(clock=lambda: 0.0)
         key = secrets[0].reveal() if secrets else None
-        transport = HttpTransport(server.url + adapter.path, adapter.headers(key), timeout_s=5)
+        transport = HttpTransport(server.url + adapter.path("m"), adapter.headers(key), timeout_s=5)
         client = ProviderClient(adapter, transport, Endpoint(server.url, "m", first), store=store, secrets=secrets)
         try:
             return await use(client)

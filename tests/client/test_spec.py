@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentanvil.client.providers import providers
 from agentanvil.client.secret import Secret
-from agentanvil.client.spec import PROVIDERS, JudgeSpec, find_key, is_loopback, parse_judge
+from agentanvil.client.spec import JudgeSpec, find_key, is_loopback, parse_judge
 from agentanvil.errors import ConfigError, InputError, JudgeSetupError, UsageError
 
 
@@ -110,7 +111,7 @@ def test_any_judge_is_read_or_refused(text: str, start: str) -> None:
         spec = parse_judge(start + text)
     except InputError:
         return
-    assert spec.provider in PROVIDERS
+    assert spec.provider in providers()
     assert parse_judge(str(spec)) == spec
 
 

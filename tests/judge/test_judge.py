@@ -62,12 +62,12 @@ def error_code(script: Line | Sequence[Line], rubric: Rubric = ONE) -> str:
 
 def test_the_request_holds_two_messages_the_schema_and_what_the_cache_needs() -> None:
     task, prompt = prompted(QUOTED, repeat=2)
-    request = build_request(task, prompt, CallSettings(0.5, 7, 100, frozenset({"temperature"})))
+    request = build_request(task, prompt, CallSettings(0.5, 7, 100, "low", frozenset({"temperature"})))
     assert [(m.role, m.content) for m in request.messages] == [("system", prompt.system), ("user", prompt.user)]
     assert request.schema is not None
     assert request.schema.schema is prompt.contract.schema
     assert (request.sampling.temperature, request.sampling.max_tokens) == (0.5, 100)
-    assert request.sampling.explicit == {"temperature"}
+    assert (request.sampling.effort, request.sampling.explicit) == ("low", {"temperature"})
     assert (request.repeat, request.prompt_version, request.task_id) == (2, PROMPT_VERSION, "item-0/joint/2")
 
 

@@ -116,7 +116,7 @@ def test_an_unknown_key_is_refused_with_its_line(tmp_path: Path, text: str, line
         ("rpm: .nan\n", "rpm"),
         ("timeout: .inf\n", "timeout"),
         ("allow_http: 1\n", "allow_http"),
-        ("judge: [a, b]\n", "judge"),
+        ("judge: {a: b}\n", "judge"),
         ("map: response=output\n", "map"),
         ("map: {response: 3}\n", "response"),
         ("prices: {m: 3}\n", "m"),

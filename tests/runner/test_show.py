@@ -105,7 +105,7 @@ def test_names_the_headers_that_are_sent_and_no_key(tmp_path: Path) -> None:
 def test_needs_neither_a_key_nor_a_judge_that_is_there(tmp_path: Path) -> None:
     found = shown(ShowSettings(str(small_rubric(tmp_path)), JudgeSettings("openai:gpt-x")))
     assert found.url == "https://api.openai.com/v1/chat/completions"
-    assert orjson.loads(found.body)["max_completion_tokens"] == 2000
+    assert orjson.loads(found.body)["max_completion_tokens"] == 8000
     assert any("OPENAI_API_KEY" in note for note in found.notes)
     nobody = JudgeSettings(f"compat:m@http://127.0.0.1:{unused_port()}/v1")
     assert shown(ShowSettings(str(small_rubric(tmp_path)), nobody)).body

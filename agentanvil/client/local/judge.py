@@ -103,7 +103,7 @@ class LocalTransport:
                     raise
                 await server.share_prefix(body)
                 adapter = LocalCompletions()
-                url = server.base_url + adapter.path
+                url = server.base_url + adapter.path("")
                 self._http = HttpTransport(url, adapter.headers(None), timeout_s=self._timeout_s)
         return self._http
 

@@ -98,7 +98,7 @@ def asked(server: tuple[ServerBinary, Path], slots: int, use: Callable[[Ask, boo
     async def main() -> None:
         async with LocalServer(server[0], ServerSettings(server[1], slots), os.environ) as running:
             shared = await running.share_prefix(body(""))
-            transport = HttpTransport(running.base_url + adapter.path, adapter.headers(None), timeout_s=300)
+            transport = HttpTransport(running.base_url + adapter.path("m"), adapter.headers(None), timeout_s=300)
 
             async def ask(row: str) -> ChatReply:
                 return adapter.read(await transport.send(body(row)), shape)
