@@ -5,21 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 import orjson
 
 from agentanvil.client.adapter import RUNGS, Rung, Shape, WireReply
 from agentanvil.client.base import ChatReply, ChatRequest, ReplySchema
 from agentanvil.client.chat_reply import read_choice, read_usage
-from agentanvil.client.classify import call_error
-from agentanvil.client.envelope import read_body
-from agentanvil.client.fault import fault_of, reported_error
+from agentanvil.client.http_answer import answered, request_id
 from agentanvil.client.refusals import EFFORT, LOGPROBS
-from agentanvil.errors import EndpointError, MalformedBodyError
 from agentanvil.hashing import well_formed
-
-_REQUEST_ID_HEADERS = ("x-request-id", "request-id", "apim-request-id", "x-ms-request-id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +65,7 @@ class ChatCompletions:
 
     def read(self, reply: WireReply, shape: Shape) -> ChatReply:
         """Check transport status, body error, stop reason and block type, in this order. Raises CallError."""
-        if not 200 <= reply.status < 300:
-            raise self._refused(reply)
-        body = read_body(reply.body)
-        error = reported_error(body)
-        if error is not None:
-            raise call_error(fault_of(error, None, reply.headers), self.clock())
-        if not isinstance(body, dict):
-            raise MalformedBodyError("the body is JSON, but not an object of Chat Completions")
+        body = answered(reply, self.clock)
         choice = read_choice(body, reply, shape.rung)
         model = body.get("model")
         return ChatReply(
@@ -88,21 +75,10 @@ class ChatCompletions:
             reasoning=choice.reasoning,
             usage=read_usage(body.get("usage")),
             model=model if isinstance(model, str) else None,
-            request_id=_request_id(reply.headers, body),
+            request_id=request_id(reply.headers, body),
             rung=shape.rung,
             tokens=choice.tokens,
         )
-
-    def _refused(self, reply: WireReply) -> Exception:
-        if reply.status < 400:
-            return _redirected(reply)
-        try:
-            error = reported_error(read_body(reply.body))
-        except MalformedBodyError:
-            error = None
-        if error is None:
-            error = {"message": reply.body[:2000].decode("utf-8", "replace")}
-        return call_error(fault_of(error, reply.status, reply.headers), self.clock())
 
 
 def _structure(schema: ReplySchema, shape: Shape) -> Mapping[str, object]:
@@ -119,25 +95,3 @@ def _structure(schema: ReplySchema, shape: Shape) -> Mapping[str, object]:
     if shape.rung == "json_object":
         return {"response_format": {"type": "json_object"}}
     return {}
-
-
-def _redirected(reply: WireReply) -> EndpointError:
-    try:
-        target = urlsplit(reply.headers.get("location", "")).hostname
-    except ValueError:
-        target = None
-    place = f" to {target}" if target and target.isprintable() else ""
-    return EndpointError(
-        f"the judge answered {reply.status}, a redirect{place}; redirects are refused: they could carry the key away",
-        status=reply.status,
-        hint="Name the final address in --judge.",
-    )
-
-
-def _request_id(headers: Mapping[str, str], body: Mapping[str, object]) -> str | None:
-    """Return the provider's id for support questions; anything but a short printable token is dropped."""
-    candidates = [headers.get(name) for name in _REQUEST_ID_HEADERS]
-    for value in (*candidates, body.get("id")):
-        if isinstance(value, str) and 0 < len(value) <= 128 and value.isascii() and value.isprintable():
-            return value
-    return None
