@@ -139,3 +139,8 @@ class Outcome:
     models: tuple[str | None, ...] = ()
     group: str = ""
     because: Because = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the judge brought no usable verdict on some dimension, so that it is to be asked again."""
+        return any(isinstance(cell, JudgeError) for cell in self.cells.values())

@@ -140,8 +140,14 @@ class JournalIndex:
 
     def done(self, task: Task) -> bool:
         """Tell whether the task has a line that need not be asked again."""
-        slot = self._slots[task.seat, task.call.name, task.repeat, self.plan.place_of(task.order)]
-        return self.offsets[task.row.index * len(self._slots) + slot] > 0
+        return self.offsets[task.row.index * len(self._slots) + self._slot(task)] > 0
+
+    def _slot(self, task: Task) -> int:
+        return self._slots[task.seat, task.call.name, task.repeat, self.plan.place_of(task.order)]
+
+    def has(self, task: Task) -> bool:
+        """Tell whether the task has any line, be it one that is to be asked again."""
+        return self.offsets[task.row.index * len(self._slots) + self._slot(task)] != 0
 
     @property
     def done_count(self) -> int:

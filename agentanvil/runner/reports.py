@@ -31,14 +31,8 @@ def write_reports(
     RunWriteError where a report cannot be written.
     """
     shape = manifest["plan"]
-    rubric = rubric_in_mode(parse_rubric(manifest["rubric"]["text"], manifest["rubric"]["file"]), shape["mode"])
-    plan = Plan(
-        plan_calls(rubric, shape["ways"]),
-        shape["repeats"],
-        manifest["judge"]["name"],
-        shape["order"],
-        manifest["judge"]["parameters"]["seed"],
-    )
+    rubric = rubric_of(manifest)
+    plan = plan_of(manifest)
     fingerprint = manifest["fingerprint"]
     index = read_index(folder / JOURNAL, plan, shape["rows"], fingerprint)
     summariser = Summariser(
@@ -67,6 +61,19 @@ def write_reports(
     finally:
         reader.close()
     return summary
+
+
+def rubric_of(manifest: Mapping[str, Any]) -> Rubric:
+    """Return the rubric that a run was made with, in its mode."""
+    told = manifest["rubric"]
+    return rubric_in_mode(parse_rubric(told["text"], told["file"]), manifest["plan"]["mode"])
+
+
+def plan_of(manifest: Mapping[str, Any]) -> Plan:
+    """Return the plan of a run."""
+    shape, judge = manifest["plan"], manifest["judge"]
+    calls = plan_calls(rubric_of(manifest), shape["ways"])
+    return Plan(calls, shape["repeats"], judge["name"], shape["order"], judge["parameters"]["seed"])
 
 
 def _items(index: JournalIndex, reader: JournalReader, rows: RowSource | None) -> Iterator[ItemOutcomes]:
