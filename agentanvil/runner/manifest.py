@@ -16,6 +16,7 @@ from agentanvil.runner.settings import JudgeSettings
 from agentanvil.runner.stack import JudgeFacts
 
 _LEARNT = ("rung", "dropped", "cap_field")
+_KEPT = ("rescored_from",)
 _LIBRARIES = ("aiohttp", "httpx", "numpy", "pydantic")
 
 
@@ -63,6 +64,7 @@ def open_manifest(job: Job, before: Mapping[str, Any] | None) -> dict[str, Any]:
         "judge": {"name": job.plan.judge, "parameters": _parameters(settings.judge), **learnt},
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
         "sessions": before.get("sessions", []),
+        **{key: before[key] for key in _KEPT if key in before},
     }
 
 

@@ -8,13 +8,12 @@ from typing import Any
 
 from agentanvil.aggregate import Summary
 from agentanvil.errors import DatasetError, RunFolderError, UsageError, Where
-from agentanvil.rubric import parse_rubric
 from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Exit, run_exit
 from agentanvil.runner.folder import RunFolder, read_manifest
-from agentanvil.runner.job import STDIN, Surroundings, open_rows, rubric_in_mode
+from agentanvil.runner.job import STDIN, Surroundings, open_rows
 from agentanvil.runner.manifest import read_share
-from agentanvil.runner.reports import RowSource, write_reports
+from agentanvil.runner.reports import RowSource, rubric_of, write_reports
 
 
 def report(folder: Path, listener: Listener) -> tuple[Summary, Exit]:
@@ -22,6 +21,15 @@ def report(folder: Path, listener: Listener) -> tuple[Summary, Exit]:
 
     Raises RunFolderError where the folder holds no readable run.
     """
+    manifest = read_run(folder)
+    with RunFolder(folder):
+        summary = write_reports(folder, manifest, _rows(manifest, listener), listener.failed)
+    least = manifest["plan"]["min_coverage"]
+    return summary, run_exit(manifest["state"], summary, least, read=read_share(manifest))
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """Return a run's manifest. Raises RunFolderError where there is none."""
     manifest = read_manifest(folder)
     if manifest is None:
         raise RunFolderError(
@@ -29,10 +37,7 @@ def report(folder: Path, listener: Listener) -> tuple[Summary, Exit]:
             where=Where(str(folder)),
             hint="Name the folder that `anvil grade` wrote; its last line says which.",
         )
-    with RunFolder(folder):
-        summary = write_reports(folder, manifest, _rows(manifest, listener), listener.failed)
-    least = manifest["plan"]["min_coverage"]
-    return summary, run_exit(manifest["state"], summary, least, read=read_share(manifest))
+    return manifest
 
 
 def _rows(manifest: Mapping[str, Any], listener: Listener) -> RowSource | None:
@@ -40,7 +45,7 @@ def _rows(manifest: Mapping[str, Any], listener: Listener) -> RowSource | None:
     data = manifest["data"]
     if manifest["state"] == "complete" or data["file"] == STDIN:
         return None
-    rubric = rubric_in_mode(parse_rubric(manifest["rubric"]["text"]), manifest["plan"]["mode"])
+    rubric = rubric_of(manifest)
     try:
         with open_rows(data["file"], data["map"], rubric, Surroundings({}), data["vs"]) as dataset:
             if dataset.scan().hash == data["hash"]:
