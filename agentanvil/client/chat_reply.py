@@ -10,6 +10,7 @@ import orjson
 from agentanvil.client.adapter import Rung, WireReply
 from agentanvil.client.base import StopReason, TokenLogprob, Usage
 from agentanvil.client.classify import call_error
+from agentanvil.client.counts import count
 from agentanvil.client.envelope import Written, read_as_written, write_as_written
 from agentanvil.client.fault import fault_of
 from agentanvil.client.token_logprobs import read_tokens
@@ -32,7 +33,6 @@ _STOPS: Mapping[str, StopReason] = {
 }
 _TEXT_BLOCKS = frozenset({"text", "output_text"})
 _REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
-_FINITE = 2**63
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +74,11 @@ def read_usage(value: object) -> Usage:
         return Usage()
     prompt, completion = value.get("prompt_tokens_details"), value.get("completion_tokens_details")
     return Usage(
-        input_tokens=_count(value, "prompt_tokens"),
-        output_tokens=_count(value, "completion_tokens"),
-        cached_tokens=_count(prompt, "cached_tokens"),
-        reasoning_tokens=_count(completion, "reasoning_tokens"),
-        cache_write_tokens=_count(prompt, "cache_write_tokens"),
+        input_tokens=count(value, "prompt_tokens"),
+        output_tokens=count(value, "completion_tokens"),
+        cached_tokens=count(prompt, "cached_tokens"),
+        reasoning_tokens=count(completion, "reasoning_tokens"),
+        cache_write_tokens=count(prompt, "cache_write_tokens"),
     )
 
 
@@ -139,7 +139,7 @@ def _functions(message: Mapping[str, object]) -> list[Mapping[str, object]]:
 def _arguments(value: object) -> str:
     """Return arguments that came as text, as an object, or as text inside text (decoded once)."""
     if not isinstance(value, str):
-        return _written(value)
+        return write_as_written(value)
     if value.lstrip()[:1] == '"':
         try:
             inner = orjson.loads(value)
@@ -149,13 +149,6 @@ def _arguments(value: object) -> str:
     return value
 
 
-def _written(value: object) -> str:
-    try:
-        return write_as_written(value)
-    except RecursionError:
-        raise MalformedBodyError("the tool call's arguments are nested too deeply") from None
-
-
 def _message_as_written(body: bytes) -> Mapping[str, object]:
     """Return the message once more with repeated keys kept, so that a verdict given twice is seen."""
     parsed = read_as_written(body)
@@ -163,10 +156,3 @@ def _message_as_written(body: bytes) -> Mapping[str, object]:
     first = choices[0] if isinstance(choices, list) and choices else None
     message = first.get("message") if isinstance(first, Written) else None
     return message if isinstance(message, Written) else {}
-
-
-def _count(holder: object, name: str) -> int | None:
-    value = holder.get(name) if isinstance(holder, dict) else None
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _FINITE else None

@@ -44,13 +44,11 @@ def read_as_written(body: bytes) -> object:
 
 
 def write_as_written(value: object) -> str:
-    """Return the JSON text of a value, the repeated keys of `Written` objects kept."""
-    if isinstance(value, Written):
-        members = (f"{json.dumps(key, ensure_ascii=False)}:{write_as_written(item)}" for key, item in value.pairs)
-        return "{" + ",".join(members) + "}"
-    if isinstance(value, list):
-        return "[" + ",".join(map(write_as_written, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
+    """Return the JSON text of a value, the repeated keys of `Written` objects kept. Raises MalformedBodyError."""
+    try:
+        return _write(value)
+    except RecursionError:
+        raise MalformedBodyError("the tool call's arguments are nested too deeply") from None
 
 
 def readable(text: str, limit: int = _EXCERPT) -> str:
@@ -61,6 +59,15 @@ def readable(text: str, limit: int = _EXCERPT) -> str:
     line = " ".join(text[: limit * 4].split())
     line = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in line)
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def _write(value: object) -> str:
+    if isinstance(value, Written):
+        members = (f"{json.dumps(key, ensure_ascii=False)}:{_write(item)}" for key, item in value.pairs)
+        return "{" + ",".join(members) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(_write, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _read_oddities(body: bytes, hook: type[Written] | None) -> object:
