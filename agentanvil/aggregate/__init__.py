@@ -4,7 +4,7 @@ from agentanvil.aggregate.baseline import Baseline
 from agentanvil.aggregate.examples import lowest_dimension
 from agentanvil.aggregate.frame import Frame, FrameDimension, Reading, gated_by
 from agentanvil.aggregate.item import DimensionResult, Gap, ItemOutcomes, ItemResult, Shortfall
-from agentanvil.aggregate.jury import JuryRule
+from agentanvil.aggregate.jury import JuryRule, JuryTerms
 from agentanvil.aggregate.measure import Agreement
 from agentanvil.aggregate.pair import PairCall, PairRepeat, PairResult, picked_slot, winner_of
 from agentanvil.aggregate.pair_summary import (
@@ -55,6 +55,7 @@ __all__ = [
     "ItemOutcomes",
     "ItemResult",
     "JuryRule",
+    "JuryTerms",
     "KnownFailures",
     "MissingItem",
     "OrderAgreement",

@@ -13,9 +13,11 @@ from agentanvil.verdict import Cell, Outcome, State
 
 @dataclass(frozen=True, slots=True)
 class ItemOutcomes:
-    """All outcomes of one row: exactly one per (call, repeat) of the plan, in any order.
+    """All outcomes of one row, in any order: exactly one for each judge that was due at a place of the plan.
 
-    A task that was never run has an outcome too, whose cells are NotRun.
+    The first judge and a jury are due everywhere; who else is due may be missing where it was not. `Outcome.judge`
+    tells the judges apart. A task that was due and never run has an outcome too, whose cells are NotRun (and whose
+    `because` says why it was due).
     """
 
     index: int

@@ -13,6 +13,7 @@ from agentanvil.aggregate.examples import Examples
 from agentanvil.aggregate.frame import Frame, Reading
 from agentanvil.aggregate.gate import GateTally
 from agentanvil.aggregate.item import ItemOutcomes, ItemResult
+from agentanvil.aggregate.jury import JuryTerms
 from agentanvil.aggregate.measure import Measure
 from agentanvil.aggregate.pair_notes import pair_notes
 from agentanvil.aggregate.pair_summary import Pairwise
@@ -40,8 +41,9 @@ class Summariser:
         *,
         reading: Reading = "verdict",
         baseline: Baseline | None = None,
+        jury: JuryTerms | None = None,
     ) -> None:
-        self.frame = Frame.of(rubric, plan, reading=reading, baseline=baseline)
+        self.frame = Frame.of(rubric, plan.first, reading=reading, baseline=baseline)
         self._seed = seed
         self._gate_is_idle = rubric.mode == "pairwise" and bool(rubric.gate)
         self._allow_expected = rubric.allow_expected
