@@ -88,7 +88,7 @@ def _live_lines(report: JudgeReport) -> Iterator[tuple[str, str]]:
     yield "latency", ", then ".join(f"{seconds:.2f} s" for seconds in report.latencies_s) + started
     yield "structured output", _RUNGS.get(facts.rung or "", "none")
     yield "schema", f"kept in {report.schema_kept} of {calls} replies; verdict read in {report.verdicts} of {calls}"
-    yield "refused", ", ".join(facts.dropped) or "nothing that is sent by default"
+    yield "not taken", ", ".join(facts.dropped) or "nothing: all that is sent by default is taken"
     yield "output cap", facts.cap_field or "–"
     if report.same_reply is not None:
         yield "same reply twice", "yes" if report.same_reply else "no: use --repeats to see the spread"

@@ -28,7 +28,9 @@ class ProviderRules:
     `model` names what follows the colon (None: it may be left out). `adapter` makes the adapter (None: the runner
     opens this judge in a way of its own). `base_url` is the default (None: there is none); `takes_url` tells
     whether one may be given. `key_env` is the variable that holds the key. `max_tokens` is the cap on a reply
-    where the user sets none. `decides`: it answers typed questions with probabilities instead of writing text.
+    where the user sets none. `lacks` names what its API has no field for, as the ladder calls it (`seed`): it is
+    never sent, and listed with what the endpoint refuses. `decides`: it answers typed questions with probabilities
+    instead of writing text.
     """
 
     model: str | None
@@ -39,6 +41,7 @@ class ProviderRules:
     key_required: bool = False
     cap_field: str = "max_tokens"
     max_tokens: int = OWN_CAP
+    lacks: frozenset[str] = frozenset()
     decides: bool = False
 
 

@@ -137,5 +137,5 @@ def _notes(manifest: Mapping[str, Any], rubric: Rubric) -> tuple[str, ...]:
         notes.append(f"{data['unread']} record(s) of the data hold no trace that can be read: {told}")
     dropped = manifest["judge"].get("dropped")
     if dropped:
-        notes.append(f"the judge refused {', '.join(dropped)}, so it was asked without")
+        notes.append(f"the judge does not take {', '.join(dropped)}, so it was asked without")
     return tuple(notes)

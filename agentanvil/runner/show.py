@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from agentanvil.client import ChatRequest
-from agentanvil.client.adapter import Adapter, Endpoint, Shape
+from agentanvil.client.adapter import Adapter, Endpoint, Shape, memory_of
 from agentanvil.client.base import Usage
+from agentanvil.client.cache_store import CacheStore
 from agentanvil.client.provider import shape_for
 from agentanvil.client.spec import JudgeSpec, find_key
 from agentanvil.dataset import Row
@@ -113,19 +114,22 @@ def _shown(task: Task, renderer: PromptRenderer, subject: Subject, wire: _Wire) 
 def _wire(subject: Subject, around: Surroundings, listener: Listener) -> _Wire:
     spec, judge = subject.spec, subject.settings.judge
     adapter, endpoint = wire_of(UNNAMED if spec is None or spec.provider == "recorded" else spec)
-    known = _remembered(endpoint, judge, around, listener) or endpoint.first
+    store = _known_endpoints(judge, around, listener)
+    known = (store and _remembered(store, adapter, endpoint)) or endpoint.first
     headers, missing = _headers(spec, adapter, judge, around.environ)
     return _Wire(adapter, endpoint, known, headers, missing)
 
 
-def _remembered(endpoint: Endpoint, settings: JudgeSettings, around: Surroundings, listener: Listener) -> Shape | None:
-    """Return what earlier runs learnt about the endpoint, which a run would begin with. Creates no cache."""
+def _known_endpoints(settings: JudgeSettings, around: Surroundings, listener: Listener) -> CacheStore | None:
+    """Open the memory of what endpoints accept, if there is one. Creates none."""
     there = cache_path(settings.cache, around.environ).exists()
-    store = open_store(settings, around.environ, listener) if there else None
-    if store is None:
-        return None
+    return open_store(settings, around.environ, listener) if there else None
+
+
+def _remembered(store: CacheStore, adapter: Adapter, endpoint: Endpoint) -> Shape | None:
+    """Return what earlier runs learnt about the endpoint, which a run would begin with; closes the store."""
     try:
-        return store.load(endpoint.base_url, endpoint.model)
+        return store.load(memory_of(adapter, endpoint), endpoint.model)
     finally:
         store.close()
 
@@ -173,7 +177,8 @@ def _about_calls(calls: tuple[CallPlan, ...], shown: CallPlan) -> Iterator[str]:
 
 
 def _about_shape(shape: Shape, first: Shape) -> Iterator[str]:
-    if shape.dropped:
-        yield f"left out, since this endpoint refused it before: {', '.join(sorted(shape.dropped))}"
+    refused = shape.dropped - first.dropped
+    if refused:
+        yield f"left out, since this endpoint refused it before: {', '.join(sorted(refused))}"
     if shape.rung != first.rung:
         yield f"structured output by {shape.rung}, the strongest that this endpoint took before"

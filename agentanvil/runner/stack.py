@@ -30,6 +30,7 @@ from agentanvil.errors import JudgeSetupError
 from agentanvil.plan import task_id
 from agentanvil.runner.events import Listener
 from agentanvil.runner.job import Surroundings
+from agentanvil.runner.key_command import key_from
 from agentanvil.runner.local_judge import local_transport, model_label
 from agentanvil.runner.settings import JudgeSettings
 
@@ -114,7 +115,7 @@ def wire_of(spec: JudgeSpec) -> tuple[Adapter, Endpoint]:
     if spec.base_url is None or spec.rules.adapter is None:
         raise JudgeSetupError(f"the judge {spec} has no endpoint")
     adapter = spec.rules.adapter()
-    return adapter, Endpoint(spec.base_url, spec.model, Shape(adapter.rungs[0], cap_field=spec.rules.cap_field))
+    return adapter, Endpoint(spec.base_url, spec.model, Shape(adapter.rungs[0], spec.rules.lacks, spec.rules.cap_field))
 
 
 def price_table(spec: JudgeSpec, settings: JudgeSettings) -> PriceTable:
@@ -177,7 +178,7 @@ def _find_way(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, li
     adapter, endpoint = wire_of(spec)
     if spec.provider == "local":
         return _Way(adapter, endpoint, None, None, local_transport(spec.model, settings, around.environ, listener))
-    key = find_key(spec, around.environ, settings.api_key_env)
+    key = _key(spec, settings, around)
     proxy = find_proxy(endpoint.base_url, around.environ)
     transport = HttpTransport(
         endpoint.base_url + adapter.path(endpoint.model),
@@ -186,6 +187,12 @@ def _find_way(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, li
         proxy=proxy,
     )
     return _Way(adapter, endpoint, key, proxy, transport)
+
+
+def _key(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings) -> Secret | None:
+    if settings.api_key_command is None:
+        return find_key(spec, around.environ, settings.api_key_env)
+    return key_from(settings.api_key_command, around.environ)
 
 
 def _live(spec: JudgeSpec, settings: JudgeSettings, way: _Way, budget: Budget, store: CacheStore | None) -> LiveStack:

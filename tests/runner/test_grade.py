@@ -160,7 +160,7 @@ def test_what_an_earlier_sitting_learnt_stays_in_the_manifest(tmp_path: Path) ->
         runs.grade()
         notes = runs.grade().summary.notes
     assert runs.manifest()["judge"]["dropped"] == ["temperature"]
-    assert any("refused temperature" in note for note in notes)
+    assert any("does not take temperature" in note for note in notes)
 
 
 def test_standard_input_is_read_whole_and_resumes_like_a_file(tmp_path: Path, server: FakeServer) -> None:

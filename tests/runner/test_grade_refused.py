@@ -137,7 +137,7 @@ def test_a_refused_default_is_left_out_and_said_and_a_refused_wish_ends_the_run(
         assert result.exit is Exit.OK
         assert len(server.requests) == 4
         assert runs.manifest()["judge"]["dropped"] == ["temperature"]
-        assert "the judge refused temperature, so it was asked without" in result.summary.notes
+        assert "the judge does not take temperature, so it was asked without" in result.summary.notes
         asked = len(server.requests)
         for wish in ({"temperature": 0.0}, {"temperature": 0.7}):
             with pytest.raises(ConfigError, match="temperature, which was set on purpose"):
