@@ -19,6 +19,8 @@ def to_cell(verdict: Verdict | ParseFault, contract: Contract, seen: Seen, order
 
     Where the rubric asks for evidence and none was given, the verdict is the lowest score, a failed gate or a tie,
     flagged `no_evidence` and `judge_said_N`. A quote that is not found changes no score: it is a finding of its own.
+    Probabilities are of what the judge said: where the rule has put a score in its place they are left out. In pairwise
+    they stay, since a preference beside a tie by rule is no other answer to the same question.
     """
     if isinstance(verdict, ParseFault):
         return JudgeError(verdict.code, well_formed(verdict.message))
@@ -27,14 +29,16 @@ def to_cell(verdict: Verdict | ParseFault, contract: Contract, seen: Seen, order
     if verdict.score is None:
         return NotApplicable(verdict.reason, tuple(chain.from_iterable(sides)), verdict.flags)
     score, flags, found = _delta(verdict.score, contract, order), verdict.flags, None
+    read = (verdict.label_mass, verdict.expected_score, verdict.entropy)
     if contract.evidence != "none" and not any(sides):
         said = (f"judge_said_{score:g}",) if score != contract.unsupported else ()
         score, flags = float(contract.unsupported), (*flags, NO_EVIDENCE, *said)
+        read = read if contract.mode == "pairwise" else (None, None, None)
     else:
         found = seen.holds(slots, contract.evidence)
     rival = sides[1] if len(sides) > 1 else ()
     preference = None if verdict.preference is None else unswap_probability(verdict.preference, order)
-    return Scored(score, sides[0], found, verdict.reason, flags, rival, preference, verdict.label_mass)
+    return Scored(score, sides[0], found, verdict.reason, flags, rival, preference, *read)
 
 
 def _said(evidence: tuple[str, ...]) -> tuple[str, ...]:

@@ -13,8 +13,10 @@ class Verdict:
     """What a judge said about one dimension. `score` was on offer; None means `not applicable`, which was too.
 
     Pairwise, all as the judge saw it: `score` is positive where slot A is better, `evidence` is from slot A and
-    `rival_evidence` from slot B. `preference` is the probability that the judge names slot A, `label_mass` what it gave
-    to all slots on offer; None where no log-probabilities came back.
+    `rival_evidence` from slot B. `preference` is the probability that the judge names slot A.
+
+    `expected_score` is the mean of the scores on offer, none in pairwise, and `entropy` that of their distribution in
+    0..1; `label_mass` is the probability that all verdicts on offer had. None where no probabilities are known.
     """
 
     score: int | None
@@ -24,6 +26,8 @@ class Verdict:
     rival_evidence: tuple[str, ...] = ()
     preference: float | None = None
     label_mass: float | None = None
+    expected_score: float | None = None
+    entropy: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
