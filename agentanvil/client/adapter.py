@@ -43,6 +43,11 @@ class Endpoint:
     first: Shape = field(default_factory=Shape)
 
 
+def memory_of(adapter: Adapter, endpoint: Endpoint) -> str:
+    """Return what an endpoint's shape is remembered under: one address may speak several APIs."""
+    return f"{adapter.api} {endpoint.base_url}"
+
+
 class Adapter(Protocol):
     """Builds a provider's request body and reads its replies."""
 

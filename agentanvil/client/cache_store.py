@@ -82,18 +82,18 @@ class CacheStore:
         self._pending[entry.key] = entry.value
         self._queue.put((_PUT, (entry.key, entry.value, entry.judge, entry.model, entry.created)))
 
-    def load(self, base_url: str, model: str) -> Shape | None:
-        """Return what an endpoint and model accept, if that was learnt within the last week."""
+    def load(self, place: str, model: str) -> Shape | None:
+        """Return what the endpoint at `place` and a model accept, if that was learnt within the last week."""
         value = self._select(
             "SELECT value FROM shapes WHERE endpoint = ? AND model = ? AND saved > ?",
-            (digest(base_url), model, self._clock() - SHAPE_DAYS * 86400),
+            (digest(place), model, self._clock() - SHAPE_DAYS * 86400),
         )
         return _read_shape(value) if isinstance(value, bytes) else None
 
-    def save(self, base_url: str, model: str, shape: Shape) -> None:
+    def save(self, place: str, model: str, shape: Shape) -> None:
         """Remember what an endpoint and model accept. The address is kept as a digest: it may hold a secret."""
         if self._writer is not None:
-            self._queue.put((_SAVE, (digest(base_url), model, _write_shape(shape), self._clock())))
+            self._queue.put((_SAVE, (digest(place), model, _write_shape(shape), self._clock())))
 
     def close(self) -> None:
         """Write what is left and close the file. Blocks while it does; afterwards everything is a miss."""

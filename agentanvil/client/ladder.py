@@ -6,7 +6,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Protocol
 
-from agentanvil.client.adapter import Endpoint, Rung, Shape
+from agentanvil.client.adapter import Adapter, Endpoint, Shape, memory_of
 from agentanvil.client.base import ChatRequest
 from agentanvil.client.refusals import CAPS, EFFORT, LOGPROBS, STRUCTURE, blames_the_value
 from agentanvil.errors import AnvilError, ConfigError, EndpointError, ParameterRefusedError
@@ -15,9 +15,9 @@ from agentanvil.errors import AnvilError, ConfigError, EndpointError, ParameterR
 class ShapeStore(Protocol):
     """Remembers between runs what an endpoint and model accept. Trouble with the store must not raise."""
 
-    def load(self, base_url: str, model: str) -> Shape | None: ...
+    def load(self, place: str, model: str) -> Shape | None: ...
 
-    def save(self, base_url: str, model: str, shape: Shape) -> None: ...
+    def save(self, place: str, model: str, shape: Shape) -> None: ...
 
 
 class Ladder:
@@ -27,13 +27,13 @@ class Ladder:
     that used the current shape may change it; the others are simply sent again with what was learnt.
     """
 
-    def __init__(self, endpoint: Endpoint, rungs: tuple[Rung, ...], store: ShapeStore | None = None) -> None:
-        self._base_url = endpoint.base_url
+    def __init__(self, adapter: Adapter, endpoint: Endpoint, store: ShapeStore | None = None) -> None:
+        self._place = memory_of(adapter, endpoint)
         self._model = endpoint.model
-        self._rungs = rungs
+        self._rungs = adapter.rungs
         self._store = store
-        known = store.load(endpoint.base_url, endpoint.model) if store is not None else None
-        self._shape = known if known is not None and known.rung in rungs else endpoint.first
+        known = store.load(self._place, endpoint.model) if store is not None else None
+        self._shape = known if known is not None and known.rung in self._rungs else endpoint.first
         self._hopeless: AnvilError | None = None
         self._caps_left = CAPS - {self._shape.cap_field}
 
@@ -58,7 +58,7 @@ class Ladder:
             raise copy(self._hopeless)
         self._shape = lower
         if self._store is not None:
-            self._store.save(self._base_url, self._model, lower)
+            self._store.save(self._place, self._model, lower)
 
     def _dead_end(self, parameter: str, refusal: ParameterRefusedError, *, explicit: bool) -> AnvilError:
         if explicit:

@@ -42,7 +42,7 @@ class ProviderClient:
         self._transport = transport
         self._endpoint = endpoint
         self._identity = f"{adapter.api}\n{endpoint.base_url}{adapter.path(endpoint.model)}\n".encode()
-        self._ladder = Ladder(endpoint, adapter.rungs, store)
+        self._ladder = Ladder(adapter, endpoint, store)
         self._trial = asyncio.Lock()
         self._proven: Shape | None = None
         self._proof = Proof()

@@ -81,9 +81,14 @@ def find_key(spec: JudgeSpec, environ: Mapping[str, str], name: str | None = Non
             f"{spec.provider} needs a key, and the environment variable {variable} is not set",
             hint=f"export {variable}=…, or name another variable with --api-key-env.",
         )
+    return sendable_key(value, f"the key in {variable}")
+
+
+def sendable_key(value: str, what: str) -> Secret:
+    """Return a key as a secret; `what` names it in the ConfigError for one that no header can carry."""
     if not (value.isascii() and value.isprintable()):
         raise ConfigError(
-            f"the key in {variable} cannot be sent: it holds a line break or a character outside ASCII",
+            f"{what} cannot be sent: it holds a line break or a character outside ASCII",
             hint="Copy the key again, without quotes or blanks around it.",
         )
     return Secret(value)

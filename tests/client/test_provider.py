@@ -191,7 +191,7 @@ def test_what_was_learnt_can_outlive_the_run() -> None:
     with FakeServer(refuses("temperature")) as server:
         ask(server, store=memory)
         assert ask(server, store=memory).attempts == 1
-    assert memory.shapes == {(server.url, "m"): Shape(dropped=frozenset({"temperature"}))}
+    assert memory.shapes == {(f"openai-chat {server.url}", "m"): Shape(dropped=frozenset({"temperature"}))}
 
 
 @pytest.mark.parametrize("parameter", ["temperature", "max_tokens"])
@@ -379,7 +379,7 @@ def test_refused_log_probabilities_are_dropped_like_any_default(name: str, by_na
         url = server.url
     assert dropped == ("logprobs",)
     assert (first.text, first.tokens, first.attempts, second.attempts) == ('{"score":4}', (), 2, 1)
-    assert store.shapes[url, "m"].dropped == {"logprobs"}
+    assert store.shapes[f"openai-chat {url}", "m"].dropped == {"logprobs"}
 
 
 def test_log_probabilities_that_the_user_wants_are_no_default() -> None:
