@@ -1,5 +1,8 @@
 """Which calls a run needs, as tasks with stable ids, and which of two responses each of them shows first."""
 
+from agentanvil.plan.condition import Condition, idle_terms
+from agentanvil.plan.condition_text import parse_condition, usual_condition
+from agentanvil.plan.escalation import Escalation
 from agentanvil.plan.order import (
     UNORDERED,
     Order,
@@ -18,6 +21,8 @@ __all__ = [
     "JOINT",
     "UNORDERED",
     "CallPlan",
+    "Condition",
+    "Escalation",
     "Order",
     "OrderMode",
     "Plan",
@@ -26,10 +31,13 @@ __all__ = [
     "Slot",
     "Task",
     "contenders",
+    "idle_terms",
+    "parse_condition",
     "plan_calls",
     "shown",
     "task_id",
     "unswap_delta",
     "unswap_probability",
     "unswap_slot",
+    "usual_condition",
 ]
