@@ -12,7 +12,9 @@ from functools import cache
 from importlib.metadata import entry_points
 
 from agentanvil.client.adapter import Adapter
+from agentanvil.client.anthropic import AnthropicMessages
 from agentanvil.client.chat_completions import ChatCompletions
+from agentanvil.client.gemini import Gemini
 from agentanvil.errors import ConfigError
 
 ENTRY_POINTS = "agentanvil.judges"
@@ -54,6 +56,25 @@ _BUILT_IN: Mapping[str, ProviderRules] = {
         key_env="OPENAI_API_KEY",
         key_required=True,
         cap_field="max_completion_tokens",
+        max_tokens=HOSTED_CAP,
+    ),
+    "anthropic": ProviderRules(
+        model="a model name",
+        adapter=AnthropicMessages,
+        takes_url=True,
+        base_url="https://api.anthropic.com/v1",
+        key_env="ANTHROPIC_API_KEY",
+        key_required=True,
+        max_tokens=HOSTED_CAP,
+        lacks=frozenset({"seed"}),
+    ),
+    "gemini": ProviderRules(
+        model="a model name",
+        adapter=Gemini,
+        takes_url=True,
+        base_url="https://generativelanguage.googleapis.com/v1beta",
+        key_env="GEMINI_API_KEY",
+        key_required=True,
         max_tokens=HOSTED_CAP,
     ),
     "compat": ProviderRules(model="a model name", adapter=ChatCompletions, takes_url=True, key_env="COMPAT_API_KEY"),

@@ -1,0 +1,127 @@
+"""What a reply of Gemini says: blocked or not, its stop reason, its visible parts, its usage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agentanvil.client.adapter import Rung, WireReply
+from agentanvil.client.base import StopReason, TokenLogprob, Usage
+from agentanvil.client.counts import count
+from agentanvil.client.envelope import read_as_written, readable, write_as_written
+from agentanvil.client.token_logprobs import read_tokens
+from agentanvil.errors import MalformedBodyError, ServerFaultError
+
+_STOPS: Mapping[str, StopReason] = {
+    "STOP": "stop",
+    "MAX_TOKENS": "length",
+    "SAFETY": "blocked",
+    "RECITATION": "blocked",
+    "LANGUAGE": "blocked",
+    "BLOCKLIST": "blocked",
+    "PROHIBITED_CONTENT": "blocked",
+    "SPII": "blocked",
+}
+_MISGENERATED = frozenset({"MALFORMED_RESPONSE", "MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"})
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the first candidate says, after its stop reason and its parts were read."""
+
+    text: str = ""
+    stop: StopReason = "stop"
+    reasoning: bool = False
+    tokens: tuple[TokenLogprob, ...] = ()
+
+
+def read_candidate(body: Mapping[str, object], reply: WireReply, rung: Rung) -> Said:
+    """Read the first candidate; a blocked prompt has none. Raises MalformedBodyError, ServerFaultError."""
+    candidate = _first(body)
+    if candidate is None:
+        feedback = body.get("promptFeedback")
+        if isinstance(feedback, dict) and feedback.get("blockReason"):
+            return Said(stop="blocked")
+        raise MalformedBodyError("the body holds no candidate, and no reason why")
+    stop = _stop(candidate.get("finishReason"), reply)
+    parts = _parts(candidate)
+    texts = [part.get("text") for part in parts if not part.get("thought")]
+    text = "".join(piece for piece in texts if isinstance(piece, str))
+    if rung == "tool" or not text:
+        text = _arguments(parts, reply) or text
+    tokens = read_tokens(_as_chat_logprobs(candidate.get("logprobsResult")), text)
+    return Said(text, stop, any(part.get("thought") for part in parts), tokens)
+
+
+def read_usage(value: object) -> Usage:
+    """Read token counts. A count of zero is left out of the body, so one that is absent beside the input is 0.
+
+    Thinking is counted beside the answer, while both are billed as output; cached tokens are inside the input.
+    """
+    prompt = count(value, "promptTokenCount")
+    written, thought = count(value, "candidatesTokenCount"), count(value, "thoughtsTokenCount")
+    known = prompt is not None or written is not None
+    return Usage(
+        input_tokens=prompt,
+        output_tokens=(written or 0) + (thought or 0) if known else None,
+        cached_tokens=count(value, "cachedContentTokenCount"),
+        reasoning_tokens=thought,
+    )
+
+
+def _first(body: object) -> Mapping[str, object] | None:
+    candidates = body.get("candidates") if isinstance(body, dict) else None
+    first = candidates[0] if isinstance(candidates, list) and candidates else None
+    return first if isinstance(first, dict) else None
+
+
+def _parts(candidate: Mapping[str, object]) -> list[Mapping[str, object]]:
+    content = candidate.get("content")
+    parts = content.get("parts") if isinstance(content, dict) else None
+    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+
+
+def _stop(reason: object, reply: WireReply) -> StopReason:
+    """Map the stop reason; an answer that ended for a reason without a place here is none."""
+    if reason is None:
+        return "stop"
+    stop = _STOPS.get(reason) if isinstance(reason, str) else None
+    if stop is not None:
+        return stop
+    if reason in _MISGENERATED:
+        raise MalformedBodyError(f"the judge wrote what its API cannot read: {reason}", status=reply.status)
+    raise ServerFaultError(f"the judge gave up while writing its answer: {readable(str(reason))}", status=reply.status)
+
+
+def _arguments(parts: list[Mapping[str, object]], reply: WireReply) -> str:
+    """Return what the function was called with as JSON text; of several calls, each on a line of its own.
+
+    It is read once more with repeated keys kept, so that a verdict given twice is seen.
+    """
+    if all("functionCall" not in part for part in parts):
+        return ""
+    candidate = _first(read_as_written(reply.body)) or {}
+    calls = [part.get("functionCall") for part in _parts(candidate) if not part.get("thought")]
+    arguments = [call["args"] for call in calls if isinstance(call, dict) and call.get("args") is not None]
+    return "\n".join(map(write_as_written, arguments))
+
+
+def _as_chat_logprobs(result: object) -> dict[str, object]:
+    """Return a `logprobsResult` in the form that Chat Completions has: alternatives inside their token's entry."""
+    chosen, others = (_listed(result, name) for name in ("chosenCandidates", "topCandidates"))
+    entries = []
+    for place, token in enumerate(chosen):
+        listed = _listed(others[place], "candidates") if place < len(others) else []
+        entries.append({**_entry(token), "top_logprobs": [_entry(other) for other in listed]})
+    return {"content": entries}
+
+
+def _entry(candidate: object) -> dict[str, object]:
+    if not isinstance(candidate, dict):
+        return {}
+    return {"token": candidate.get("token"), "logprob": candidate.get("logProbability")}
+
+
+def _listed(holder: object, name: str) -> list[object]:
+    value = holder.get(name) if isinstance(holder, dict) else None
+    return value if isinstance(value, list) else []
