@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
@@ -25,16 +23,15 @@ from agentanvil.dataset import (
 )
 from agentanvil.errors import UsageError
 from agentanvil.hashing import canonical_json, derive_seed, digest
-from agentanvil.plan import BY_CODE, UNORDERED, OrderMode, Plan, plan_calls
+from agentanvil.plan import UNORDERED, Escalation, OrderMode, Plan, plan_calls
 from agentanvil.prompt import PROMPT_VERSION
 from agentanvil.report import read_baseline
 from agentanvil.rubric import Mode, Rubric, load_rubric
 from agentanvil.runner.folder import Identity
-from agentanvil.runner.local_judge import model_label, name_judge
-from agentanvil.runner.settings import GradeSettings, JudgeSettings
+from agentanvil.runner.seats import Panel, name_panel
+from agentanvil.runner.settings import GradeSettings
 
 STDIN = "-"
-_CONTENT_BYTES = 8
 _NAME_LENGTH = 60  # of the data file's name, within the run folder's
 
 
@@ -48,7 +45,7 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run, before it begins. `rows` is how many rows it covers, `spec` is None where no judge is asked."""
+    """One run, before it begins. `rows` is how many rows it covers; `panel` names its judges."""
 
     settings: GradeSettings
     rubric: Rubric
@@ -56,7 +53,7 @@ class Job:
     info: DatasetInfo
     plan: Plan
     rows: int
-    spec: JudgeSpec | None
+    panel: Panel
     identity: Identity
     folder: Path
     checks: CheckRunner
@@ -65,6 +62,16 @@ class Job:
     def fingerprint(self) -> str:
         """32 hex digits over the identity."""
         return fingerprint(self.identity)
+
+    @property
+    def spec(self) -> JudgeSpec | None:
+        """The first judge, None where no judge is asked."""
+        return self.panel.specs[0] if self.panel.specs else None
+
+    def escalation(self) -> Escalation | None:
+        """Return what tells where the judge that is escalated to is asked, None where there is none."""
+        condition = self.panel.condition
+        return None if condition is None else Escalation(self.rubric, self.plan, condition)
 
     @property
     def seed(self) -> int:
@@ -124,17 +131,18 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
     checks = CheckRunner(rubric, allow_code=settings.allow_code)
     if settings.baseline is not None:
         read_baseline(settings.baseline, rubric)
-    spec = _judge_of(settings.judge, rubric, around.environ)
+    panel = name_panel(settings, rubric, around.environ)
     with open_rows(settings.data, settings.mapping, rubric, around, settings.vs) as dataset:
         info = dataset.scan()
         plan = Plan(
             plan_calls(rubric, settings.calls),
             settings.repeats,
-            str(spec) if spec else BY_CODE,
+            panel.name,
             orders_of(rubric, settings.order),
             settings.judge.seed_sent,
+            panel.others,
         )
-        identity = _identity(settings, rubric, info, spec, checks)
+        identity = _identity(settings, rubric, info, panel, checks)
         folder = settings.out or Path("runs") / f"{info.name[:_NAME_LENGTH]}-{rubric.id}-{fingerprint(identity)[:8]}"
         _refuse_own_baseline(settings.baseline, folder)
         yield Job(
@@ -144,7 +152,7 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
             info=info,
             plan=plan,
             rows=min(info.rows, settings.limit or info.rows),
-            spec=spec,
+            panel=panel,
             identity=identity,
             folder=folder,
             checks=checks,
@@ -196,26 +204,14 @@ def fingerprint(identity: Identity) -> str:
     return digest(canonical_json(identity.as_dict()))
 
 
-def _judge_of(settings: JudgeSettings, rubric: Rubric, environ: Mapping[str, str]) -> JudgeSpec | None:
-    if not rubric.judged:
-        return None
-    spec = name_judge(settings, environ)
-    if spec is None:
-        raise UsageError(
-            "no judge given",
-            hint="Give --judge PROVIDER:MODEL, or set `judge:` in anvil.yaml; --judge local needs no account.",
-        )
-    return spec
-
-
 def _identity(
-    settings: GradeSettings, rubric: Rubric, info: DatasetInfo, spec: JudgeSpec | None, checks: CheckRunner
+    settings: GradeSettings, rubric: Rubric, info: DatasetInfo, panel: Panel, checks: CheckRunner
 ) -> Identity:
     judge = settings.judge
     return Identity(
         rubric=rubric.hash,
         data=info.hash,
-        judge=_judge_identity(spec),
+        judge=panel.identity,
         mode=rubric.mode,
         order=orders_of(rubric, settings.order) or UNORDERED,
         temperature=_shown(judge.temperature),
@@ -224,22 +220,6 @@ def _identity(
         prompt=PROMPT_VERSION,
         code=digest(canonical_json(dict(checks.code))) if checks.code else "-",
     )
-
-
-def _judge_identity(spec: JudgeSpec | None) -> str:
-    """Name the judge; a recording is another judge once it holds other replies, `local` once it is another model."""
-    if spec is None:
-        return BY_CODE
-    if spec.provider == "local":
-        return f"{spec} ({model_label(spec.model)})"
-    if spec.provider != "recorded":
-        return str(spec)
-    try:
-        with Path(spec.model).open("rb") as file:
-            content = hashlib.file_digest(file, partial(hashlib.blake2b, digest_size=_CONTENT_BYTES)).hexdigest()
-    except OSError:  # told in full where the recording is opened
-        return str(spec)
-    return f"{spec} ({content})"
 
 
 def _shown(value: float | None) -> str:
