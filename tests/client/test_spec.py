@@ -34,7 +34,7 @@ def test_a_judge_is_read(text: str, spec: JudgeSpec) -> None:
     ("text", "says"),
     [
         ("opnai:gpt-4o", "Did you mean openai?"),
-        ("gpt-4o", "openai, compat, local, recorded"),
+        ("gpt-4o", "there are openai, "),
         ("", "not known"),
         ("openai", "needs a model name"),
         ("openai:", "nothing after the colon"),
