@@ -1,4 +1,4 @@
-"""OpenAI-compatible Chat Completions: also vLLM, llama.cpp, Ollama, OpenRouter, Mistral and Azure. Pure."""
+"""OpenAI's Chat Completions, which vLLM, llama.cpp and Ollama speak as well. Pure."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import orjson
-
 from agentanvil.client.adapter import RUNGS, Rung, Shape, WireReply
 from agentanvil.client.base import ChatReply, ChatRequest, ReplySchema
 from agentanvil.client.chat_reply import read_choice, read_usage
+from agentanvil.client.envelope import write_body
 from agentanvil.client.http_answer import answered, request_id
 from agentanvil.client.refusals import EFFORT, LOGPROBS
-from agentanvil.hashing import well_formed
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +37,10 @@ class ChatCompletions:
 
     def build(self, model: str, request: ChatRequest, shape: Shape) -> bytes:
         """Return the request body; what `shape` says is refused is left out, and so is what is None."""
+        return write_body(self.fields(model, request, shape))
+
+    def fields(self, model: str, request: ChatRequest, shape: Shape) -> dict[str, object]:
+        """Return the body's fields. A dialect of this API changes them here."""
         sampling = request.sampling
         body: dict[str, object] = {
             "model": model,
@@ -57,28 +59,29 @@ class ChatCompletions:
             body["top_logprobs"] = request.logprobs
         if request.schema is not None:
             body.update(_structure(request.schema, shape))
-        try:
-            return orjson.dumps(body)
-        except orjson.JSONEncodeError:
-            body["messages"] = [{"role": m.role, "content": well_formed(m.content)} for m in request.messages]
-            return orjson.dumps(body)
+        return body
 
     def read(self, reply: WireReply, shape: Shape) -> ChatReply:
         """Check transport status, body error, stop reason and block type, in this order. Raises CallError."""
         body = answered(reply, self.clock)
-        choice = read_choice(body, reply, shape.rung)
-        model = body.get("model")
+        choice = read_choice(body, reply, shape.rung, self.clock)
+        model, usage = body.get("model"), body.get("usage")
         return ChatReply(
             text=choice.text,
             stop=choice.stop,
             refusal=choice.refusal,
             reasoning=choice.reasoning,
-            usage=read_usage(body.get("usage")),
+            usage=read_usage(usage),
             model=model if isinstance(model, str) else None,
             request_id=request_id(reply.headers, body),
             rung=shape.rung,
+            cost=self.billed(usage),
             tokens=choice.tokens,
         )
+
+    def billed(self, _usage: object) -> float | None:
+        """Return what the answer says that it cost, in US dollars. A dialect of this API may say so."""
+        return None
 
 
 def _structure(schema: ReplySchema, shape: Shape) -> Mapping[str, object]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-
-import orjson
 
 from agentanvil.client.adapter import Rung, WireReply
 from agentanvil.client.base import StopReason, TokenLogprob, Usage
 from agentanvil.client.classify import call_error
 from agentanvil.client.counts import count
-from agentanvil.client.envelope import Written, read_as_written, write_as_written
+from agentanvil.client.envelope import Written, read_as_written
 from agentanvil.client.fault import fault_of
 from agentanvil.client.token_logprobs import read_tokens
+from agentanvil.client.tool_arguments import written_arguments
 from agentanvil.errors import MalformedBodyError, ServerFaultError
 
 _STOPS: Mapping[str, StopReason] = {
@@ -46,7 +45,7 @@ class Choice:
     tokens: tuple[TokenLogprob, ...] = ()
 
 
-def read_choice(body: Mapping[str, object], reply: WireReply, rung: Rung) -> Choice:
+def read_choice(body: Mapping[str, object], reply: WireReply, rung: Rung, clock: Callable[[], float]) -> Choice:
     """Read the first choice. Raises CallError where there is none, or where the provider gave up on it."""
     choices = body.get("choices")
     first = choices[0] if isinstance(choices, list) and choices else None
@@ -57,7 +56,7 @@ def read_choice(body: Mapping[str, object], reply: WireReply, rung: Rung) -> Cho
     if finish == "error":
         error = first.get("error")
         if isinstance(error, dict) and error:
-            raise call_error(fault_of(error, None, {}), now=0.0)
+            raise call_error(fault_of(error, None, reply.headers), clock())
         raise ServerFaultError("the judge gave up while writing its answer", status=reply.status)
     text, thought, refused = _content(message)
     if rung == "tool" or not text:
@@ -119,34 +118,13 @@ def _thinks(message: Mapping[str, object]) -> bool:
 
 
 def _calls(message: Mapping[str, object], reply: WireReply) -> str:
-    """Return the arguments of the tool call as JSON text; of several calls, each on a line of its own."""
-    functions = _functions(message)
-    if any(
-        function.get("arguments") is not None and not isinstance(function["arguments"], str) for function in functions
-    ):
-        functions = _functions(_message_as_written(reply.body))
-    return "\n".join(
-        _arguments(function["arguments"]) for function in functions if function.get("arguments") is not None
-    )
+    return written_arguments(_functions(message), lambda: _functions(_message_as_written(reply.body)))
 
 
 def _functions(message: Mapping[str, object]) -> list[Mapping[str, object]]:
     calls = message.get("tool_calls")
     found = [call.get("function") for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
     return [function for function in (*found, message.get("function_call")) if isinstance(function, dict)]
-
-
-def _arguments(value: object) -> str:
-    """Return arguments that came as text, as an object, or as text inside text (decoded once)."""
-    if not isinstance(value, str):
-        return write_as_written(value)
-    if value.lstrip()[:1] == '"':
-        try:
-            inner = orjson.loads(value)
-        except orjson.JSONDecodeError:
-            return value
-        return inner if isinstance(inner, str) else value
-    return value
 
 
 def _message_as_written(body: bytes) -> Mapping[str, object]:

@@ -1,4 +1,4 @@
-"""Reading a provider's JSON body: fast where it is sound, patient where it is odd, never crashing."""
+"""A provider's JSON bodies, read and written: fast where they are sound, patient where they are odd, never crashing."""
 
 from __future__ import annotations
 
@@ -49,6 +49,14 @@ def write_as_written(value: object) -> str:
         return _write(value)
     except RecursionError:
         raise MalformedBodyError("the tool call's arguments are nested too deeply") from None
+
+
+def write_body(body: dict[str, object]) -> bytes:
+    """Return a request body as JSON; lone surrogates, which UTF-8 has no place for, become U+FFFD."""
+    try:
+        return orjson.dumps(body)
+    except orjson.JSONEncodeError:
+        return well_formed(json.dumps(body, ensure_ascii=False, separators=(",", ":"))).encode()
 
 
 def readable(text: str, limit: int = _EXCERPT) -> str:
