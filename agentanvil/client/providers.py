@@ -18,6 +18,7 @@ from agentanvil.client.gemini import Gemini
 from agentanvil.errors import ConfigError
 
 ENTRY_POINTS = "agentanvil.judges"
+FREE = "free"
 OWN_CAP = 2000
 HOSTED_CAP = 8000
 """Room for the reasoning that hosted models do unseen, which counts against the cap; what is not used is not billed."""
@@ -32,7 +33,8 @@ class ProviderRules:
     whether one may be given. `key_env` is the variable that holds the key. `max_tokens` is the cap on a reply
     where the user sets none. `lacks` names what its API has no field for, as the ladder calls it (`seed`): it is
     never sent, and listed with what the endpoint refuses. `decides`: it answers typed questions with probabilities
-    instead of writing text.
+    instead of writing text. `prices` is the provider's id in genai-prices, FREE where calls cost nothing; None tells it
+    from the address.
     """
 
     model: str | None
@@ -45,6 +47,7 @@ class ProviderRules:
     max_tokens: int = OWN_CAP
     lacks: frozenset[str] = frozenset()
     decides: bool = False
+    prices: str | None = None
 
 
 _BUILT_IN: Mapping[str, ProviderRules] = {
@@ -57,6 +60,7 @@ _BUILT_IN: Mapping[str, ProviderRules] = {
         key_required=True,
         cap_field="max_completion_tokens",
         max_tokens=HOSTED_CAP,
+        prices="openai",
     ),
     "anthropic": ProviderRules(
         model="a model name",
@@ -67,6 +71,7 @@ _BUILT_IN: Mapping[str, ProviderRules] = {
         key_required=True,
         max_tokens=HOSTED_CAP,
         lacks=frozenset({"seed"}),
+        prices="anthropic",
     ),
     "gemini": ProviderRules(
         model="a model name",
@@ -76,10 +81,11 @@ _BUILT_IN: Mapping[str, ProviderRules] = {
         key_env="GEMINI_API_KEY",
         key_required=True,
         max_tokens=HOSTED_CAP,
+        prices="google",
     ),
     "compat": ProviderRules(model="a model name", adapter=ChatCompletions, takes_url=True, key_env="COMPAT_API_KEY"),
-    "local": ProviderRules(model=None),
-    "recorded": ProviderRules(model="a file of replies"),
+    "local": ProviderRules(model=None, prices=FREE),
+    "recorded": ProviderRules(model="a file of replies", prices=FREE),
 }
 
 
