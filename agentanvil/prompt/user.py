@@ -15,9 +15,14 @@ _RESPONSES = {1: ("RESPONSE",), 2: ("RESPONSE A", "RESPONSE B")}
 
 
 def user_text(request: str, material: Material, closing: str, expected: JsonValue = None) -> str:
+    """Return the row's texts, and `closing` after them."""
+    return f"{data_blocks(request, material, expected)}\n{closing}"
+
+
+def data_blocks(request: str, material: Material, expected: JsonValue = None) -> str:
     """Return request, source passages and responses between markers; each value stands there once, untouched.
 
-    `expected` is the expected answer, for a rubric that says `allow_expected`. `closing` ends the message.
+    `expected` is the expected answer, for a rubric that says `allow_expected`.
     """
     blocks = [("REQUEST", request)]
     numbered = len(material.source) > 1
@@ -29,8 +34,7 @@ def user_text(request: str, material: Material, closing: str, expected: JsonValu
         blocks.append(("EXPECTED", _as_text(expected)))
     blocks.extend(zip(_RESPONSES[len(material.responses)], material.texts, strict=True))
     token = marker_token(*(text for _, text in blocks))
-    framed = [f"<<{name} {token}>>\n{text}\n<<END {name} {token}>>\n" for name, text in blocks]
-    return "\n".join((*framed, closing))
+    return "\n".join([f"<<{name} {token}>>\n{text}\n<<END {name} {token}>>\n" for name, text in blocks])
 
 
 def marker_token(*texts: str) -> str:

@@ -47,7 +47,7 @@ _RULES: Mapping[Mode, tuple[str, ...]] = {
     ),
 }
 _ONLY_WHAT_IS_THERE = "Judge only what is there; good intentions and unstated context earn nothing."
-_GROUNDED = "Support means support by the SOURCE; what you know yourself does not count."
+GROUNDED = "Support means support by the SOURCE; what you know yourself does not count."
 _EVIDENCE_RULE: Mapping[EvidenceMode, str] = {
     "quoted": "Quote before you {decide}. Without a quote {verdict}.",
     "pinpoint": "Name the place before you {decide}. Without a place {verdict}.",
@@ -73,7 +73,7 @@ def data_rule(rubric: Rubric) -> str:
 
 def rules(rubric: Rubric) -> tuple[str, ...]:
     """Return the built-in rules, one sentence or two each."""
-    grounded = (_GROUNDED,) if rubric.needs_source else ()
+    grounded = (GROUNDED,) if rubric.needs_source else ()
     return (_ONLY_WHAT_IS_THERE, *_evidence_rule(rubric), *_RULES[rubric.mode], *grounded)
 
 
@@ -117,21 +117,28 @@ def brief_steps(rubric: Rubric) -> str:
 
 
 def conditions(dimension: Dimension, threshold: float, scale: Scale) -> tuple[str, ...]:
-    """Return what passes a dimension and what fails it: its anchors, parted by the threshold.
+    """Return what passes a dimension and what fails it, for a gate's section."""
+    passing, failing = parted(dimension, threshold)
+    return (
+        f"Threshold {threshold:g} ({scale.min} to {scale.max})",
+        *(f"true: {text}" for text in passing or [_beyond(failing, threshold)]),
+        *(f"false: {text}" for text in failing or ["anything less"]),
+    )
+
+
+def parted(dimension: Dimension, threshold: float) -> tuple[list[str], list[str]]:
+    """Return the anchors that reach a threshold and those that do not, highest first.
 
     What lies between two anchors rounds down, so that nothing under the lowest anchor that reaches the threshold
     passes.
     """
     anchors = sorted(dimension.anchors.items(), reverse=True)
     passing = [text.strip() for score, text in anchors if score >= threshold]
-    failing = [text.strip() for score, text in anchors if score < threshold]
-    if not passing:
-        passing = ["more than any line below"] if failing else [f"worth {threshold:g} or more"]
-    return (
-        f"Threshold {threshold:g} ({scale.min} to {scale.max})",
-        *(f"true: {text}" for text in passing),
-        *(f"false: {text}" for text in failing or ["anything less"]),
-    )
+    return passing, [text.strip() for score, text in anchors if score < threshold]
+
+
+def _beyond(failing: list[str], threshold: float) -> str:
+    return "more than any line below" if failing else f"worth {threshold:g} or more"
 
 
 def excluded(what: str, owner: str | None) -> str:
