@@ -61,15 +61,12 @@ class HttpTransport:
             self._url = httpx.URL(url)
         except httpx.InvalidURL as error:
             raise JudgeSetupError("the judge's address cannot be used", hint=str(error)) from None
-        via, proxy_headers = _proxy(proxy)
-        straight = proxy_headers if self._url.scheme == "http" else {}  # no tunnel: the request itself asks the proxy
+        self._http, straight = open_transport(url, proxy)
         self._headers = httpx.Headers(
             {"Accept-Encoding": "identity", "Host": self._url.netloc.decode(), **straight, **headers}
         )
         self._timeout_s = timeout_s
         self._max_body_bytes = max_body_bytes
-        self._tls = tls_context(url)
-        self._http = AiohttpTransport(verify=self._tls, proxy=via, client=self._open)
 
     async def send(self, body: bytes) -> WireReply:
         try:
@@ -83,17 +80,10 @@ class HttpTransport:
         except httpx.DecodingError as error:
             raise MalformedBodyError(f"the body's compression is damaged: {error}") from error
         except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
-            raise _connection_fault(error, self._url.netloc.decode()) from error
+            raise connection_fault(error, self._url.netloc.decode()) from error
 
     async def close(self) -> None:
         await self._http.aclose()
-
-    def _open(self) -> aiohttp.ClientSession:
-        return aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, ssl=self._tls, keepalive_timeout=IDLE_S),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=False,  # the wiring reads the environment; per request it would cost a thread hop
-        )
 
     async def _exchange(self, body: bytes) -> WireReply:
         response = await self._http.handle_async_request(_Post(self._url, self._headers, body))
@@ -132,6 +122,26 @@ class _Post(httpx.Request):
         return self._body
 
 
+def open_transport(url: str, proxy: str | None) -> tuple[AiohttpTransport, dict[str, str]]:
+    """Return the transport for an address, and the headers that each request needs besides its own.
+
+    It keeps no cookies and as many connections as there are requests at once, and verifies certificates.
+    """
+    via, proxy_headers = _proxy(proxy)
+    tls = tls_context(url)
+
+    def open_session() -> aiohttp.ClientSession:
+        return aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, ssl=tls, keepalive_timeout=IDLE_S),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,  # the wiring reads the environment; per request it would cost a thread hop
+        )
+
+    # over plain http there is no tunnel: the request itself asks the proxy
+    straight = proxy_headers if urlsplit(url).scheme == "http" else {}
+    return AiohttpTransport(verify=tls, proxy=via, client=open_session), straight
+
+
 def _proxy(address: str | None) -> tuple[httpx.Proxy | None, dict[str, str]]:
     """Return the proxy, and the header with the credentials that stood in its address."""
     if address is None:
@@ -154,7 +164,7 @@ def tls_context(url: str) -> ssl.SSLContext:
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _connection_fault(error: Exception, place: str) -> ConnectionFaultError | EndpointError:
+def connection_fault(error: Exception, place: str) -> ConnectionFaultError | EndpointError:
     """Return what went wrong on the way, in words; aiohttp's own error says more than httpx's translation."""
     cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
     if isinstance(cause, aiohttp.ClientConnectorCertificateError | aiohttp.ServerFingerprintMismatch):

@@ -1,0 +1,1 @@
+"""Batch APIs: many requests handed over at once, at half the price, and answered within a day in any order."""
