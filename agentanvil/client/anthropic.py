@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import orjson
-
 from agentanvil.client.adapter import Rung, Shape, WireReply
 from agentanvil.client.anthropic_reply import read_message, read_usage
 from agentanvil.client.base import ChatReply, ChatRequest, Message, ReplySchema
+from agentanvil.client.envelope import write_body
 from agentanvil.client.http_answer import answered, request_id
 from agentanvil.client.refusals import EFFORT
-from agentanvil.hashing import well_formed
 
 # Of the two versions, 2026-10-21 refuses a temperature for every model, while this one takes it where the model does:
 # older models can be asked at temperature 0, and a model that refuses it is asked without from then on.
@@ -37,6 +36,15 @@ _NOT_TAKEN = frozenset(
 )
 _NAMED_SCHEMAS = frozenset({"properties", "$defs"})
 _LISTED_SCHEMAS = frozenset({"anyOf", "allOf"})
+
+_BLAMED = re.compile(
+    r"^output_config\.(?P<reasoning_effort>effort)\b|\b(?P<effort_in_prose>effort parameter)\b"
+    r"|^(?P<response_format>output_config\b|schema is too complex)|\b(?P<format_in_prose>output[_ ]format)\b"
+    r"|^(?P<tools>tools|tool_choice)\b[^ ]*:|^(?P<max_tokens>max_tokens): "
+    r"|^`?(?P<temperature>temperature)`? may only",
+    re.IGNORECASE,
+)
+_PROSE = {"effort_in_prose": EFFORT, "format_in_prose": "response_format"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +95,11 @@ class AnthropicMessages:
             body.update(_forced(request.schema))
         if output:
             body["output_config"] = output
-        try:
-            return orjson.dumps(body)
-        except orjson.JSONEncodeError:
-            sound = [Message(m.role, well_formed(m.content)) for m in request.messages]
-            return orjson.dumps({**body, **_messages(sound)})
+        return write_body(body)
 
     def read(self, reply: WireReply, shape: Shape) -> ChatReply:
         """Check transport status, body error, stop reason and block type, in this order. Raises CallError."""
-        body = answered(reply, self.clock)
+        body = answered(reply, self.clock, _blamed)
         message = read_message(body, reply, shape.rung)
         model = body.get("model")
         return ChatReply(
@@ -108,6 +112,13 @@ class AnthropicMessages:
             request_id=request_id(reply.headers, body),
             rung=shape.rung,
         )
+
+
+def _blamed(message: str) -> str | None:
+    """Return which parameter a refusal is about: it begins with the field's place in the body, or tells it in prose."""
+    match = _BLAMED.search(message)
+    name = match.lastgroup if match is not None else None
+    return None if name is None else _PROSE.get(name, name)
 
 
 def _messages(messages: Sequence[Message]) -> dict[str, object]:

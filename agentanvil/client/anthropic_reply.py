@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from agentanvil.client.adapter import Rung, WireReply
 from agentanvil.client.base import StopReason, Usage
 from agentanvil.client.counts import count
-from agentanvil.client.envelope import read_as_written, write_as_written
+from agentanvil.client.envelope import read_as_written
+from agentanvil.client.tool_arguments import written_arguments
 from agentanvil.errors import MalformedBodyError
 
 _STOPS: Mapping[str, StopReason] = {
@@ -41,7 +42,7 @@ def read_message(body: Mapping[str, object], reply: WireReply, rung: Rung) -> Sa
     texts = [block.get("text") for block in blocks if block.get("type") == "text"]
     text = "".join(piece for piece in texts if isinstance(piece, str))
     if rung == "tool" or not text:
-        text = _inputs(blocks, reply) or text
+        text = written_arguments(_inputs(blocks), lambda: _inputs(_blocks(read_as_written(reply.body)))) or text
     stop = _stop(body.get("stop_reason"))
     return Said(
         text=text,
@@ -83,15 +84,8 @@ def _blocks(body: object) -> list[Mapping[str, object]]:
     return [block for block in content if isinstance(block, dict)]
 
 
-def _inputs(blocks: list[Mapping[str, object]], reply: WireReply) -> str:
-    """Return what the tool was called with as JSON text; of several calls, each on a line of its own.
-
-    It is read once more with repeated keys kept, so that a verdict given twice is seen.
-    """
-    if all(block.get("type") != "tool_use" for block in blocks):
-        return ""
-    calls = [block.get("input") for block in _blocks(read_as_written(reply.body)) if block.get("type") == "tool_use"]
-    return "\n".join(write_as_written(call) for call in calls if call is not None)
+def _inputs(blocks: list[Mapping[str, object]]) -> list[dict[str, object]]:
+    return [{"arguments": block.get("input")} for block in blocks if block.get("type") == "tool_use"]
 
 
 def _explanation(body: Mapping[str, object]) -> str | None:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from urllib.parse import quote
 
-import orjson
-
 from agentanvil.client.adapter import RUNGS, Rung, Shape, WireReply
 from agentanvil.client.base import ChatReply, ChatRequest, Message, ReplySchema
+from agentanvil.client.envelope import write_body
 from agentanvil.client.gemini_reply import read_candidate, read_usage
 from agentanvil.client.gemini_schema import gemini_schema
 from agentanvil.client.http_answer import answered, request_id
 from agentanvil.client.refusals import EFFORT, LOGPROBS
-from agentanvil.hashing import well_formed
 
 _MODELS = "models/"
 _JSON = "application/json"
+
+_BLAMED = re.compile(
+    r"(?P<response_format>response_?json_?schema|response_?mime_?type|schema in generationconfig|specified schema)"
+    r"|(?P<tools>function_?calling_?config|function_?declarations|tool_?config)"
+    r"|(?P<reasoning_effort>thinking[_ ]?(?:level|config|budget))"
+    r"|(?P<max_tokens>max_?output_?tokens)|(?P<logprobs>response_?logprobs)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +59,11 @@ class Gemini:
             body.update(_forced(request.schema))
         if config:
             body["generationConfig"] = config
-        try:
-            return orjson.dumps(body)
-        except orjson.JSONEncodeError:
-            return orjson.dumps({**body, **_turns(Message(m.role, well_formed(m.content)) for m in request.messages)})
+        return write_body(body)
 
     def read(self, reply: WireReply, shape: Shape) -> ChatReply:
         """Check transport status, body error, stop reason and part type, in this order. Raises CallError."""
-        body = answered(reply, self.clock)
+        body = answered(reply, self.clock, _blamed)
         said = read_candidate(body, reply, shape.rung)
         usage = read_usage(body.get("usageMetadata"))
         model = body.get("modelVersion")
@@ -73,6 +77,12 @@ class Gemini:
             rung=shape.rung,
             tokens=said.tokens,
         )
+
+
+def _blamed(message: str) -> str | None:
+    """Return which parameter a refusal is about: fields are named in either spelling, or told in prose."""
+    match = _BLAMED.search(message)
+    return match.lastgroup if match is not None else None
 
 
 def _turns(messages: Iterable[Message]) -> dict[str, object]:

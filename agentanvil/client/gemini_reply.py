@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from agentanvil.client.adapter import Rung, WireReply
 from agentanvil.client.base import StopReason, TokenLogprob, Usage
 from agentanvil.client.counts import count
-from agentanvil.client.envelope import read_as_written, readable, write_as_written
+from agentanvil.client.envelope import read_as_written, readable
 from agentanvil.client.token_logprobs import read_tokens
+from agentanvil.client.tool_arguments import written_arguments
 from agentanvil.errors import MalformedBodyError, ServerFaultError
 
 _STOPS: Mapping[str, StopReason] = {
@@ -48,7 +49,9 @@ def read_candidate(body: Mapping[str, object], reply: WireReply, rung: Rung) -> 
     texts = [part.get("text") for part in parts if not part.get("thought")]
     text = "".join(piece for piece in texts if isinstance(piece, str))
     if rung == "tool" or not text:
-        text = _arguments(parts, reply) or text
+        text = (
+            written_arguments(_calls(parts), lambda: _calls(_parts(_first(read_as_written(reply.body)) or {}))) or text
+        )
     tokens = read_tokens(_as_chat_logprobs(candidate.get("logprobsResult")), text)
     return Said(text, stop, any(part.get("thought") for part in parts), tokens)
 
@@ -93,17 +96,9 @@ def _stop(reason: object, reply: WireReply) -> StopReason:
     raise ServerFaultError(f"the judge gave up while writing its answer: {readable(str(reason))}", status=reply.status)
 
 
-def _arguments(parts: list[Mapping[str, object]], reply: WireReply) -> str:
-    """Return what the function was called with as JSON text; of several calls, each on a line of its own.
-
-    It is read once more with repeated keys kept, so that a verdict given twice is seen.
-    """
-    if all("functionCall" not in part for part in parts):
-        return ""
-    candidate = _first(read_as_written(reply.body)) or {}
-    calls = [part.get("functionCall") for part in _parts(candidate) if not part.get("thought")]
-    arguments = [call["args"] for call in calls if isinstance(call, dict) and call.get("args") is not None]
-    return "\n".join(map(write_as_written, arguments))
+def _calls(parts: list[Mapping[str, object]]) -> list[dict[str, object]]:
+    calls = [part.get("functionCall") for part in parts if not part.get("thought")]
+    return [{"arguments": call.get("args")} for call in calls if isinstance(call, dict)]
 
 
 def _as_chat_logprobs(result: object) -> dict[str, object]:
