@@ -83,6 +83,11 @@ class Task:
     seat: int = 0
     because: Because = ""
 
+    @property
+    def question(self) -> str:
+        """The id without the seat: what the same question is called whichever judge it is put to."""
+        return self.id.removesuffix(f"/judge{self.seat + 1}") if self.seat else self.id
+
     def outcome(
         self,
         cells: Mapping[str, Cell],
