@@ -13,8 +13,14 @@ from importlib.metadata import entry_points
 
 from agentanvil.client.adapter import Adapter
 from agentanvil.client.anthropic import AnthropicMessages
+from agentanvil.client.azure import ROOT, AzureChat, AzureDeployment, AzureResponses
 from agentanvil.client.chat_completions import ChatCompletions
 from agentanvil.client.gemini import Gemini
+from agentanvil.client.mistral import Mistral
+from agentanvil.client.openai_decisions import OpenAIDecisions
+from agentanvil.client.openrouter import OpenRouter
+from agentanvil.client.responses import CAP_FIELD, Responses
+from agentanvil.client.systemone import SystemOne
 from agentanvil.errors import ConfigError
 
 ENTRY_POINTS = "agentanvil.judges"
@@ -33,8 +39,9 @@ class ProviderRules:
     whether one may be given. `key_env` is the variable that holds the key. `max_tokens` is the cap on a reply
     where the user sets none. `lacks` names what its API has no field for, as the ladder calls it (`seed`): it is
     never sent, and listed with what the endpoint refuses. `decides`: it answers typed questions with probabilities
-    instead of writing text. `prices` is the provider's id in genai-prices, FREE where calls cost nothing; None tells it
-    from the address.
+    instead of writing text. `root` is the path of a base URL that has none. `versioned` makes the adapter for a base
+    URL that ends in `?api-version=…` (None: such a one is refused). `prices` is the provider's id in genai-prices, FREE
+    where calls cost nothing; None tells it from the address.
     """
 
     model: str | None
@@ -47,6 +54,8 @@ class ProviderRules:
     max_tokens: int = OWN_CAP
     lacks: frozenset[str] = frozenset()
     decides: bool = False
+    root: str = ""
+    versioned: Callable[[str], Adapter] | None = None
     prices: str | None = None
 
 
@@ -60,6 +69,18 @@ _BUILT_IN: Mapping[str, ProviderRules] = {
         key_required=True,
         cap_field="max_completion_tokens",
         max_tokens=HOSTED_CAP,
+        prices="openai",
+    ),
+    "openai-responses": ProviderRules(
+        model="a model name",
+        adapter=Responses,
+        takes_url=True,
+        base_url="https://api.openai.com/v1",
+        key_env="OPENAI_API_KEY",
+        key_required=True,
+        cap_field=CAP_FIELD,
+        max_tokens=HOSTED_CAP,
+        lacks=frozenset({"seed"}),
         prices="openai",
     ),
     "anthropic": ProviderRules(
@@ -82,6 +103,68 @@ _BUILT_IN: Mapping[str, ProviderRules] = {
         key_required=True,
         max_tokens=HOSTED_CAP,
         prices="google",
+    ),
+    "azure": ProviderRules(
+        model="a deployment name",
+        adapter=AzureChat,
+        takes_url=True,
+        key_env="AZURE_OPENAI_API_KEY",
+        key_required=True,
+        cap_field="max_completion_tokens",
+        max_tokens=HOSTED_CAP,
+        root=ROOT,
+        versioned=lambda version: AzureDeployment(api_version=version),
+        prices="azure",
+    ),
+    "azure-responses": ProviderRules(
+        model="a deployment name",
+        adapter=AzureResponses,
+        takes_url=True,
+        key_env="AZURE_OPENAI_API_KEY",
+        key_required=True,
+        cap_field=CAP_FIELD,
+        max_tokens=HOSTED_CAP,
+        lacks=frozenset({"seed"}),
+        root=ROOT,
+        prices="azure",
+    ),
+    "openrouter": ProviderRules(
+        model="a model name",
+        adapter=OpenRouter,
+        takes_url=True,
+        base_url="https://openrouter.ai/api/v1",
+        key_env="OPENROUTER_API_KEY",
+        key_required=True,
+        max_tokens=HOSTED_CAP,
+        prices="openrouter",
+    ),
+    "mistral": ProviderRules(
+        model="a model name",
+        adapter=Mistral,
+        takes_url=True,
+        base_url="https://api.mistral.ai/v1",
+        key_env="MISTRAL_API_KEY",
+        key_required=True,
+        max_tokens=HOSTED_CAP,
+        prices="mistral",
+    ),
+    "openai-decisions": ProviderRules(
+        model="a model name",
+        adapter=OpenAIDecisions,
+        takes_url=True,
+        base_url="https://api.openai.com/v1",
+        key_env="OPENAI_API_KEY",
+        key_required=True,
+        decides=True,
+        prices="openai",
+    ),
+    "systemone": ProviderRules(
+        model="a model name",
+        adapter=SystemOne,
+        takes_url=True,
+        base_url="https://api.typesafe.ai/v1",
+        key_env="SYSTEMONE_API_KEY",
+        decides=True,
     ),
     "compat": ProviderRules(model="a model name", adapter=ChatCompletions, takes_url=True, key_env="COMPAT_API_KEY"),
     "local": ProviderRules(model=None, prices=FREE),
