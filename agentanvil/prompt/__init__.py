@@ -2,6 +2,7 @@
 
 from agentanvil.prompt.contract import Contract, ContractDimension, Prompt, build_contract
 from agentanvil.prompt.material import Material
+from agentanvil.prompt.questions import Asked, QuestionRenderer, build_questions, estimate_question_tokens
 from agentanvil.prompt.render import CallTemplate, PromptRenderer
 from agentanvil.prompt.reply_form import NOT_APPLICABLE, reask
 from agentanvil.prompt.system import dimension_text
@@ -12,15 +13,19 @@ from agentanvil.prompt.words import PROMPT_VERSION
 __all__ = [
     "NOT_APPLICABLE",
     "PROMPT_VERSION",
+    "Asked",
     "CallTemplate",
     "Contract",
     "ContractDimension",
     "Material",
     "Prompt",
     "PromptRenderer",
+    "QuestionRenderer",
     "TraceText",
     "build_contract",
+    "build_questions",
     "dimension_text",
+    "estimate_question_tokens",
     "estimate_reply_tokens",
     "estimate_tokens",
     "reask",

@@ -34,6 +34,7 @@ class Identity:
     data: str
     judge: str
     mode: str
+    evidence: str
     order: str
     temperature: str
     max_tokens: str

@@ -26,7 +26,8 @@ from agentanvil.hashing import canonical_json, derive_seed, digest
 from agentanvil.plan import UNORDERED, Escalation, OrderMode, Plan, plan_calls
 from agentanvil.prompt import PROMPT_VERSION
 from agentanvil.report import read_baseline
-from agentanvil.rubric import Mode, Rubric, load_rubric
+from agentanvil.rubric import EvidenceMode, Mode, Rubric, load_rubric
+from agentanvil.runner.deciders import refuse_undecidable
 from agentanvil.runner.folder import Identity
 from agentanvil.runner.seats import Panel, name_panel
 from agentanvil.runner.settings import GradeSettings
@@ -117,25 +118,27 @@ def _joined(first: Dataset, others: Sequence[Dataset]) -> Dataset:
     return JoinedDataset(first, others) if others else first
 
 
-def rubric_in_mode(rubric: Rubric, mode: Mode | None) -> Rubric:
-    """Return the contract as it is asked in a mode; None keeps the rubric's own."""
-    return rubric if mode is None or mode == rubric.mode else replace(rubric, mode=mode)
+def rubric_in_mode(rubric: Rubric, mode: Mode | None, evidence: EvidenceMode | None = None) -> Rubric:
+    """Return the contract as it is asked in a mode, with that kind of evidence; None keeps the rubric's own."""
+    return replace(rubric, mode=mode or rubric.mode, evidence=evidence or rubric.evidence)
 
 
 @contextmanager
 def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
     """Read and check everything that the user gave. Raises InputError; nothing is spent, nothing is written."""
-    rubric = rubric_in_mode(load_rubric(settings.rubric), settings.mode)
+    rubric = rubric_in_mode(load_rubric(settings.rubric), settings.mode, settings.evidence)
     settings = _without_pair_defaults(settings, rubric)
     _refuse_strangers(settings, rubric)
     checks = CheckRunner(rubric, allow_code=settings.allow_code)
     if settings.baseline is not None:
         read_baseline(settings.baseline, rubric)
     panel = name_panel(settings, rubric, around.environ)
+    calls = plan_calls(rubric, settings.calls)
+    refuse_undecidable(panel.specs, rubric, calls, settings.judge)
     with open_rows(settings.data, settings.mapping, rubric, around, settings.vs) as dataset:
         info = dataset.scan()
         plan = Plan(
-            plan_calls(rubric, settings.calls),
+            calls,
             settings.repeats,
             panel.name,
             orders_of(rubric, settings.order),
@@ -213,6 +216,7 @@ def _identity(
         data=info.hash,
         judge=panel.identity,
         mode=rubric.mode,
+        evidence=rubric.evidence,
         order=orders_of(rubric, settings.order) or UNORDERED,
         temperature=_shown(judge.temperature),
         max_tokens=_shown(judge.max_tokens),

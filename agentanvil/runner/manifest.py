@@ -52,6 +52,7 @@ def open_manifest(job: Job, before: Mapping[str, Any] | None) -> dict[str, Any]:
         },
         "plan": {
             "mode": job.rubric.mode,
+            "evidence": job.rubric.evidence,
             "order": job.plan.orders,
             "reading": settings.reading,
             "rows": job.rows,

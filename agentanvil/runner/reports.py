@@ -64,9 +64,9 @@ def write_reports(
 
 
 def rubric_of(manifest: Mapping[str, Any]) -> Rubric:
-    """Return the rubric that a run was made with, in its mode."""
-    told = manifest["rubric"]
-    return rubric_in_mode(parse_rubric(told["text"], told["file"]), manifest["plan"]["mode"])
+    """Return the rubric that a run was made with, as it was asked."""
+    told, shape = manifest["rubric"], manifest["plan"]
+    return rubric_in_mode(parse_rubric(told["text"], told["file"]), shape["mode"], shape["evidence"])
 
 
 def plan_of(manifest: Mapping[str, Any]) -> Plan:

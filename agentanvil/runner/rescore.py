@@ -116,6 +116,7 @@ def _grade_settings(manifest: Mapping[str, Any], settings: RescoreSettings) -> G
             allow_http=True,  # nothing is sent
         ),
         mode=shape["mode"],
+        evidence=shape["evidence"],
         order=shape["order"],
         vs=tuple(data["vs"]),
         reading=shape["reading"],
