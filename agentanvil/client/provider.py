@@ -41,7 +41,7 @@ class ProviderClient:
         self._adapter = adapter
         self._transport = transport
         self._endpoint = endpoint
-        self._identity = f"{adapter.api}\n{endpoint.base_url}{adapter.path(endpoint.model)}\n".encode()
+        self._identity = call_identity(adapter, endpoint)
         self._ladder = Ladder(adapter, endpoint, store)
         self._trial = asyncio.Lock()
         self._proven: Shape | None = None
@@ -125,15 +125,8 @@ class ProviderClient:
         latency = time.perf_counter() - started
         reply = self._adapter.read(answer, shape)
         rates = parse_rate_headers(answer.headers, self._clock())
-        clean = self._clean_reply
-        text = clean(reply.text)
         return replace(
-            reply,
-            text=text,
-            tokens=reply.tokens if text == reply.text else (),  # they spell what was there before
-            refusal=None if reply.refusal is None else clean(reply.refusal),
-            model=None if reply.model is None else clean(reply.model),
-            request_id=None if reply.request_id is None else clean(reply.request_id),
+            cleaned(reply, self._clean_reply),
             attempts=attempts,
             latency_s=latency,
             rates=rates if rates.known else None,
@@ -153,6 +146,24 @@ class ProviderClient:
         error.hint = None if error.hint is None else self._clean(error.hint)
         error.args = (error.message,)
         return error
+
+
+def call_identity(adapter: Adapter, endpoint: Endpoint) -> bytes:
+    """Return what a call's fingerprint begins with, before the body: API kind and address."""
+    return f"{adapter.api}\n{endpoint.base_url}{adapter.path(endpoint.model)}\n".encode()
+
+
+def cleaned(reply: ChatReply, clean: Redactor) -> ChatReply:
+    """Return a reply without the secrets that it may echo."""
+    text = clean(reply.text)
+    return replace(
+        reply,
+        text=text,
+        tokens=reply.tokens if text == reply.text else (),  # they spell what was there before
+        refusal=None if reply.refusal is None else clean(reply.refusal),
+        model=None if reply.model is None else clean(reply.model),
+        request_id=None if reply.request_id is None else clean(reply.request_id),
+    )
 
 
 def shape_for(shape: Shape, request: ChatRequest) -> Shape:

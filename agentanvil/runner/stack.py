@@ -12,11 +12,13 @@ from platformdirs import user_cache_path
 
 from agentanvil.client import ChatClient
 from agentanvil.client.adapter import Adapter, Endpoint, Shape
-from agentanvil.client.budget import Budget, BudgetClient, BudgetSettings, MeteredTransport, Totals
+from agentanvil.client.budget import Account, Budget, BudgetSettings, Totals
+from agentanvil.client.budget_client import BudgetClient, MeteredTransport
 from agentanvil.client.cache_store import CacheStore
 from agentanvil.client.cached import CachedClient
 from agentanvil.client.limited import LimitedClient, LimitSettings
 from agentanvil.client.local import LocalCompletions, LocalTransport
+from agentanvil.client.price_list import ProviderPrices
 from agentanvil.client.prices import PriceTable
 from agentanvil.client.provider import ProviderClient
 from agentanvil.client.proxies import find_proxy, proxy_secrets
@@ -90,7 +92,7 @@ class LiveStack:
     client: ChatClient
     provider: ProviderClient
     limiter: LimitedClient
-    budget: Budget
+    account: Account
     transport: Transport
 
     def in_flight(self) -> int:
@@ -105,7 +107,7 @@ class LiveStack:
     def facts(self) -> JudgeFacts:
         """Return what was learnt so far."""
         shape = self.provider.shape
-        return JudgeFacts(shape.rung, self.provider.dropped, shape.cap_field, self.budget.totals)
+        return JudgeFacts(shape.rung, self.provider.dropped, shape.cap_field, self.account.totals)
 
 
 def wire_of(spec: JudgeSpec) -> tuple[Adapter, Endpoint]:
@@ -119,8 +121,11 @@ def wire_of(spec: JudgeSpec) -> tuple[Adapter, Endpoint]:
 
 
 def price_table(spec: JudgeSpec, settings: JudgeSettings) -> PriceTable:
-    """Return the prices of a judge: nothing for one that runs or is replayed here, else what anvil.yaml says."""
-    return PriceTable.free() if spec.base_url is None else settings.prices
+    """Return the prices of a judge: nothing for one that runs or is replayed here, else anvil.yaml's, else the list's."""
+    rules = spec.rules
+    if rules.prices == FREE:
+        return PriceTable.free()
+    return settings.prices.beside(ProviderPrices(rules.prices, spec.base_url, rules.decides), spec.provider)
 
 
 @asynccontextmanager
@@ -178,7 +183,7 @@ def _find_way(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, li
     adapter, endpoint = wire_of(spec)
     if spec.provider == "local":
         return _Way(adapter, endpoint, None, None, local_transport(spec.model, settings, around.environ, listener))
-    key = _key(spec, settings, around)
+    key = judge_key(spec, settings, around.environ)
     proxy = find_proxy(endpoint.base_url, around.environ)
     transport = HttpTransport(
         endpoint.base_url + adapter.path(endpoint.model),
@@ -189,10 +194,11 @@ def _find_way(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, li
     return _Way(adapter, endpoint, key, proxy, transport)
 
 
-def _key(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings) -> Secret | None:
+def judge_key(spec: JudgeSpec, settings: JudgeSettings, environ: Mapping[str, str]) -> Secret | None:
+    """Return the key that a judge is asked with. Raises JudgeSetupError, UsageError or ConfigError."""
     if settings.api_key_command is None:
-        return find_key(spec, around.environ, settings.api_key_env)
-    return key_from(settings.api_key_command, around.environ)
+        return find_key(spec, environ, settings.api_key_env)
+    return key_from(settings.api_key_command, environ)
 
 
 def _live(spec: JudgeSpec, settings: JudgeSettings, way: _Way, budget: Budget, store: CacheStore | None) -> LiveStack:
