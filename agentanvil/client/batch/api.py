@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -120,7 +120,7 @@ class BatchApi(Protocol):
         """Look for a batch by its mark; `known` ids belong to other ones."""
         ...
 
-    def results(self, state: BatchState) -> AsyncIterator[ResultLine | None]:
+    def results(self, state: BatchState) -> AsyncGenerator[ResultLine | None, None]:
         """Yield the lines of a batch that has ended, in any order; None for one that cannot be read."""
         ...
 

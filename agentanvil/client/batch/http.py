@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import TypeVar, cast
 from urllib.parse import urlencode
@@ -107,15 +107,16 @@ class BatchHttp:
         may = TransientError if repeatable else RateLimitedError
         return await self._again(lambda: self._answer("POST", path, body, kind), may)
 
-    async def lines(self, path: str) -> AsyncIterator[bytes]:
+    async def lines(self, path: str) -> AsyncGenerator[bytes, None]:
         """Yield the lines of a file, without their line feeds, as they come in. Raises CallError.
 
         Where the connection breaks it begins again from the first line.
         """
         for attempt in range(1, self._attempts + 1):
             try:
-                async for line in self._lines(path):
-                    yield line
+                async with aclosing(self._lines(path)) as lines:
+                    async for line in lines:
+                        yield line
             except TransientError as error:
                 if attempt == self._attempts or (error.retry_after or 0.0) > _LONGEST_WAIT_S:
                     raise
@@ -127,7 +128,7 @@ class BatchHttp:
         """Close the connections."""
         await self._transport.aclose()
 
-    async def _lines(self, path: str) -> AsyncIterator[bytes]:
+    async def _lines(self, path: str) -> AsyncGenerator[bytes, None]:
         parts: list[bytes] = []
         size = 0
         async with self._sent("GET", path, None, "") as response:
