@@ -9,12 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import SplitResult, urlsplit
 
+from agentanvil.client.adapter import Adapter
+from agentanvil.client.azure import deployment
 from agentanvil.client.providers import ProviderRules, providers
 from agentanvil.client.secret import Secret
 from agentanvil.errors import ConfigError, JudgeSetupError, UsageError
 
 _BASE_URL = re.compile(r"@(?=https?://)", re.IGNORECASE)
-_CHAT_PATH = "/chat/completions"
+_PASTED = re.compile(r"/(?:chat/completions|responses)\Z")
+_API_VERSION = re.compile(r"api-version=(\d{4}-\d{2}-\d{2}(?:-preview)?)", re.ASCII)
 _FORM = "A judge is named PROVIDER:MODEL[@BASE_URL], such as compat:my-model@http://127.0.0.1:8000/v1."
 
 
@@ -23,20 +26,31 @@ class JudgeSpec:
     """Who judges. `model` is a path for `local` (empty: the default model) and `recorded`.
 
     `base_url` has no trailing slash, no credentials and no query; None where the provider has no endpoint.
+    `api_version` is the date that Azure's older API wants to be told, None for every other.
     """
 
     provider: str
     model: str
     base_url: str | None = None
+    api_version: str | None = None
 
     @property
     def rules(self) -> ProviderRules:
         return providers()[self.provider]
 
+    def make_adapter(self) -> Adapter | None:
+        """Return an adapter that speaks with this judge, None where the provider has none."""
+        rules = self.rules
+        if self.api_version is not None and rules.versioned is not None:
+            return rules.versioned(self.api_version)
+        return None if rules.adapter is None else rules.adapter()
+
     def __str__(self) -> str:
         name = f"{self.provider}:{self.model}" if self.model else self.provider
-        shown = self.base_url is not None and self.base_url != self.rules.base_url
-        return f"{name}@{self.base_url}" if shown else name
+        if self.base_url is None or self.base_url == self.rules.base_url:
+            return name
+        version = "" if self.api_version is None else f"?api-version={self.api_version}"
+        return f"{name}@{self.base_url}{version}"
 
 
 def parse_judge(text: str, *, allow_http: bool = False) -> JudgeSpec:
@@ -56,13 +70,14 @@ def parse_judge(text: str, *, allow_http: bool = False) -> JudgeSpec:
     model, url = _split(rest) if rules.takes_url else (rest, None)
     if rules.model is not None and not model:
         raise UsageError(f"the judge {provider} needs {rules.model}: {provider}:…", hint=_FORM)
-    base_url = rules.base_url if url is None else _base_url(url, allow_http=allow_http)
-    if rules.takes_url and base_url is None:
+    if url is not None:
+        return _at_url(provider, model, _parts(url, allow_http=allow_http))
+    if rules.takes_url and rules.base_url is None:
         raise UsageError(
             f"the judge {provider}:{_without_url(model)} needs a base URL",
             hint=f"Add where it listens, with http:// or https://: {provider}:MODEL@http://127.0.0.1:8000/v1.",
         )
-    return JudgeSpec(provider, model, base_url)
+    return JudgeSpec(provider, model, rules.base_url)
 
 
 def find_key(spec: JudgeSpec, environ: Mapping[str, str], name: str | None = None) -> Secret | None:
@@ -117,18 +132,16 @@ def _split(rest: str) -> tuple[str, str | None]:
     return model, rest[cuts[-1].end() :]
 
 
-def _base_url(url: str, *, allow_http: bool) -> str:
+def _parts(url: str, *, allow_http: bool) -> SplitResult:
+    """Return the parts of a base URL: without credentials, and safe to send a key to."""
     try:
         parts = urlsplit(url)
         host = parts.hostname
         _ = parts.port
     except ValueError:
         raise UsageError("the judge's base URL cannot be read", hint="Check its host and port.") from None
-    if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
-        raise UsageError(
-            "the judge's base URL carries credentials, a query or a fragment",
-            hint="Write host, port and path only; the key comes from the environment (--api-key-env NAME).",
-        )
+    if parts.username is not None or parts.password is not None or parts.fragment:
+        raise _overloaded()
     if not host:
         raise UsageError("the judge's base URL names no host", hint=_FORM)
     if parts.scheme == "http" and not allow_http and not is_loopback(host):
@@ -136,12 +149,33 @@ def _base_url(url: str, *, allow_http: bool) -> str:
             f"the judge at {host} would get the rows and the key over plain http",
             hint="Use https://, or say --allow-http if the way to it is safe (a private network, a tunnel).",
         )
-    return _written(parts)
+    return parts
 
 
-def _written(parts: SplitResult) -> str:
-    path = parts.path.rstrip("/").removesuffix(_CHAT_PATH).rstrip("/")
-    return f"{parts.scheme}://{parts.netloc.lower()}{path}"
+def _at_url(provider: str, model: str, parts: SplitResult) -> JudgeSpec:
+    """Return the judge at a base URL. What follows the base in a pasted address is cut off."""
+    rules = providers()[provider]
+    place = f"{parts.scheme}://{parts.netloc.lower()}"
+    path = _PASTED.sub("", parts.path.rstrip("/")).rstrip("/")
+    if not parts.query:
+        return JudgeSpec(provider, model, f"{place}{path or rules.root}")
+    version = _API_VERSION.fullmatch(parts.query)
+    if version is None or rules.versioned is None:
+        raise _overloaded()
+    if rules.root and path.endswith(rules.root):
+        raise UsageError(
+            f"the judge's base URL ends in {rules.root}, which takes no api-version",
+            hint=f"Leave out either {rules.root} or the api-version.",
+        )
+    return JudgeSpec(provider, model, place + path.removesuffix(deployment(model)), version[1])
+
+
+def _overloaded() -> UsageError:
+    return UsageError(
+        "the judge's base URL carries credentials, a query or a fragment",
+        hint="Write host, port and path only (for azure an ?api-version=YYYY-MM-DD may follow); the key comes from the "
+        "environment (--api-key-env NAME).",
+    )
 
 
 def _unknown(provider: str) -> UsageError:
