@@ -21,6 +21,7 @@ from agentanvil.client.local import LocalCompletions, LocalTransport
 from agentanvil.client.price_list import ProviderPrices
 from agentanvil.client.prices import PriceTable
 from agentanvil.client.provider import ProviderClient
+from agentanvil.client.providers import FREE
 from agentanvil.client.proxies import find_proxy, proxy_secrets
 from agentanvil.client.reach import reach
 from agentanvil.client.recorded import RecordedClient
@@ -114,14 +115,14 @@ def wire_of(spec: JudgeSpec) -> tuple[Adapter, Endpoint]:
     """Return how a judge is spoken to, and where. Raises JudgeSetupError for one that has no endpoint."""
     if spec.provider == "local":
         return LocalCompletions(), Endpoint("local", model_label(spec.model))
-    if spec.base_url is None or spec.rules.adapter is None:
+    adapter = spec.make_adapter()
+    if spec.base_url is None or adapter is None:
         raise JudgeSetupError(f"the judge {spec} has no endpoint")
-    adapter = spec.rules.adapter()
     return adapter, Endpoint(spec.base_url, spec.model, Shape(adapter.rungs[0], spec.rules.lacks, spec.rules.cap_field))
 
 
 def price_table(spec: JudgeSpec, settings: JudgeSettings) -> PriceTable:
-    """Return the prices of a judge: nothing for one that runs or is replayed here, else anvil.yaml's, else the list's."""
+    """Return the prices of a judge: 0 for one that runs or is replayed here, else anvil.yaml's, else the list's."""
     rules = spec.rules
     if rules.prices == FREE:
         return PriceTable.free()
@@ -134,8 +135,12 @@ async def open_stack(
     settings: JudgeSettings,
     around: Surroundings,
     listener: Listener,
+    budget: Budget | None = None,
 ) -> AsyncIterator[JudgeStack]:
-    """Open the judge that `spec` names. Raises JudgeSetupError or ConfigError; nothing was sent then."""
+    """Open the judge that `spec` names. It spends from `budget`; None gives it one of its own, by the settings.
+
+    Raises JudgeSetupError or ConfigError; nothing was sent then.
+    """
     if spec.provider == "recorded":
         replay = RecordedClient(Path(spec.model), task_id)
         try:
@@ -144,11 +149,12 @@ async def open_stack(
             await replay.close()
         return
     way = _find_way(spec, settings, around, listener)
-    budget = Budget(BudgetSettings(settings.max_calls, settings.max_cost), price_table(spec, settings), spec.model)
+    purse = budget or Budget(BudgetSettings(settings.max_calls, settings.max_cost))
+    account = purse.account(price_table(spec, settings), spec.model)
     if spec.base_url is not None:
         await reach(spec.base_url, proxy=way.proxy)
     store = open_store(settings, around.environ, listener)
-    stack = _live(spec, settings, way, budget, store)
+    stack = _live(spec, settings, way, account, store)
     try:
         yield stack
     finally:
@@ -201,18 +207,18 @@ def judge_key(spec: JudgeSpec, settings: JudgeSettings, environ: Mapping[str, st
     return key_from(settings.api_key_command, environ)
 
 
-def _live(spec: JudgeSpec, settings: JudgeSettings, way: _Way, budget: Budget, store: CacheStore | None) -> LiveStack:
+def _live(spec: JudgeSpec, settings: JudgeSettings, way: _Way, account: Account, store: CacheStore | None) -> LiveStack:
     provider = ProviderClient(
         way.adapter,
-        MeteredTransport(way.transport, budget),
+        MeteredTransport(way.transport, account),
         way.endpoint,
         store=store,
         secrets=(*((way.key,) if way.key else ()), *proxy_secrets(way.proxy)),
     )
     limiter = LimitedClient(
-        BudgetClient(provider, budget), LimitSettings(settings.concurrency, settings.rpm, settings.tpm)
+        BudgetClient(provider, account), LimitSettings(settings.concurrency, settings.rpm, settings.tpm)
     )
     client: ChatClient = RetryingClient(limiter, RetryPolicy(max_attempts=settings.max_attempts))
     if store is not None:
         client = CachedClient(client, store, str(spec))
-    return LiveStack(client, provider, limiter, budget, way.transport)
+    return LiveStack(client, provider, limiter, account, way.transport)

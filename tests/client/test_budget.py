@@ -7,7 +7,8 @@ import pytest
 
 from agentanvil.client.adapter import WireReply
 from agentanvil.client.base import ChatReply, ChatRequest, Message, Usage
-from agentanvil.client.budget import Budget, BudgetClient, BudgetSettings, MeteredTransport
+from agentanvil.client.budget import Account, Budget, BudgetSettings
+from agentanvil.client.budget_client import BudgetClient, MeteredTransport
 from agentanvil.client.prices import PriceTable
 from agentanvil.client.retrying import RetryingClient
 from agentanvil.client.scripted import ScriptedClient
@@ -31,8 +32,8 @@ REQUEST = ChatRequest(messages=(Message("user", "x" * 40),))
 TEN_TOKENS = ChatReply("{}", usage=Usage(6, 4))
 
 
-def budget(max_calls: int | None = None, max_cost: float | None = None, prices: PriceTable = DOLLAR_A_TOKEN) -> Budget:
-    return Budget(BudgetSettings(max_calls, max_cost), prices, "m")
+def budget(max_calls: int | None = None, max_cost: float | None = None, prices: PriceTable = DOLLAR_A_TOKEN) -> Account:
+    return Budget(BudgetSettings(max_calls, max_cost)).account(prices, "m")
 
 
 async def spend(client: BudgetClient | RetryingClient, calls: int) -> int:
@@ -224,9 +225,9 @@ def test_an_answer_that_was_written_but_never_came_may_have_been_billed(error: C
 
 def test_a_limit_in_dollars_needs_a_price() -> None:
     with pytest.raises(ConfigError, match="brand-new-1"):
-        Budget(BudgetSettings(max_cost=1.0), DOLLAR_A_TOKEN, "brand-new-1")
-    Budget(BudgetSettings(max_cost=1.0), PriceTable.free(), "any")
-    Budget(BudgetSettings(max_calls=1), PriceTable.read({}), "brand-new-1")
+        Budget(BudgetSettings(max_cost=1.0)).account(DOLLAR_A_TOKEN, "brand-new-1")
+    Budget(BudgetSettings(max_cost=1.0)).account(PriceTable.free(), "any")
+    Budget(BudgetSettings(max_calls=1)).account(PriceTable.read({}), "brand-new-1")
 
 
 class Wire:
