@@ -10,7 +10,7 @@ from agentanvil.errors import CallError, EndpointError, RequestTooLargeError
 from agentanvil.hashing import well_formed
 from agentanvil.judge.cells import to_cell
 from agentanvil.judge.parse import parse_reply
-from agentanvil.judge.second_reading import pared, with_preferences
+from agentanvil.judge.second_reading import with_readings
 from agentanvil.judge.seen import Seen
 from agentanvil.judge.verdicts import Parsed, ParseFault, Verdict
 from agentanvil.plan import Task, unswap_slot
@@ -86,8 +86,8 @@ def build_request(task: Task, prompt: Prompt, settings: CallSettings) -> ChatReq
         sampling=Sampling(settings.temperature, seed, settings.max_tokens, settings.effort, settings.explicit),
         repeat=task.repeat,
         prompt_version=PROMPT_VERSION,
-        task_id=task.id,
-        logprobs=ALTERNATIVES if as_json and contract.mode == "pairwise" else None,
+        task_id=task.question,
+        logprobs=ALTERNATIVES if as_json else None,
     )
 
 
@@ -123,10 +123,11 @@ async def _ask(client: ChatClient, request: ChatRequest, contract: Contract) -> 
         exchange = Exchange(attempts=error.attempts, error=error.code)
         return _Answer(fault, exchange, replied=False, too_large=too_large)
     read = read_reply(reply, contract, request.sampling.max_tokens)
+    kept = reply
     if request.logprobs is not None:
-        read = with_preferences(read, reply, contract)
+        read, kept = with_readings(read, reply, contract)
     if isinstance(read, Parsed) and read.complete:
-        await client.confirm(request, pared(reply, contract))
+        await client.confirm(request, kept)
     return _Answer(read, _exchange(reply))
 
 

@@ -8,21 +8,15 @@ A position preference adds the same to the log-odds of both orders of a pair, so
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from agentanvil.client import ChatReply, TokenLogprob
-from agentanvil.judge.objects import MAX_STRAY_BRACES
-from agentanvil.prompt.contract import SLOTS
-from agentanvil.strict_json import JsonError, JsonValue, parse_json_at
+from agentanvil.client import TokenLogprob
+from agentanvil.judge.alternatives import listed, opened, token_at
 
 # Servers compute in single precision, where a probability next to 1 is known to 2**-24. It keeps log-odds finite.
 NEAREST = 2.0**-24
-
-_SPACE = " \t\r\n"
-_OPENING = _SPACE + '"{:'
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,24 +30,6 @@ class Preference:
     mass: float
 
 
-def read_preference(reply: ChatReply, path: Sequence[str]) -> Preference | None:
-    """Return the probability that slot A is better, as a reply states it at `path`, such as `("clarity", "winner")`.
-
-    None where no log-probabilities came back, or where the token of the verdict cannot be told.
-    """
-    if not reply.tokens:
-        return None
-    at = word_at(reply.text, path)
-    return None if at is None else preference(reply.tokens, at, SLOTS)
-
-
-def verdict_tokens(reply: ChatReply, paths: Iterable[Sequence[str]]) -> tuple[TokenLogprob, ...]:
-    """Return those of a reply's tokens that `read_preference` reads at these paths, in the order of the text."""
-    places = (word_at(reply.text, path) for path in paths)
-    found = [_apart(reply.tokens, at, SLOTS) for at in places if at is not None]
-    return tuple(sorted({token for token in found if token is not None}, key=lambda token: token.at))
-
-
 def preference(tokens: Sequence[TokenLogprob], at: int, labels: Sequence[str]) -> Preference | None:
     """Return the probability of the first label, against the second and those that mean a tie.
 
@@ -65,12 +41,12 @@ def preference(tokens: Sequence[TokenLogprob], at: int, labels: Sequence[str]) -
     token = _apart(tokens, at, labels)
     if token is None:
         return None
-    listed = _listed(token)
-    held = _held(listed, token.text[: max(0, at - token.at)], _left(labels, token.at - at))
+    found = listed(token)
+    held = _held(found, token.text[: max(0, at - token.at)], _left(labels, token.at - at))
     mass = sum(p for p in held if p is not None)
     if not any(p is not None for p in held):
         return None
-    most = min(*listed.values(), max(0.0, 1.0 - sum(listed.values())))
+    most = min(*found.values(), max(0.0, 1.0 - sum(found.values())))
     p_first, p_second = (most if p is None else p for p in held[:2])
     ties = sum(p for p in held[2:] if p is not None)
     whole = p_first + p_second + ties
@@ -80,70 +56,12 @@ def preference(tokens: Sequence[TokenLogprob], at: int, labels: Sequence[str]) -
     return Preference(min(max(p, NEAREST), 1 - NEAREST), min(mass, 1.0))
 
 
-def word_at(text: str, path: Sequence[str]) -> int | None:
-    """Return where the string at `path` begins in the last object of a reply that has one there; blanks are passed.
-
-    The parser refuses a reply whose objects differ, and does not read those in a model's thoughts, which come first.
-    """
-    found: int | None = None
-    stray = 0
-    start = text.find("{")
-    while start >= 0 and stray <= MAX_STRAY_BRACES:
-        try:
-            value, end = parse_json_at(text, start)
-        except JsonError:
-            end = start + 1
-            stray += 1
-        else:
-            if isinstance(_inside(value, path), str):
-                found = start
-        start = text.find("{", end)
-    if found is None:
-        return None
-    opening = _value_at(text, found, path)
-    return _past_space(text, opening + 1)
-
-
 def _apart(tokens: Sequence[TokenLogprob], at: int, labels: Sequence[str]) -> TokenLogprob | None:
     """Return the token with the first character in which the first two labels, written from `at` on, differ."""
     first, second, *_ = labels
     apart = at + sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
-    return next((token for token in tokens if token.at <= apart < token.at + len(token.text)), None)
-
-
-def _inside(value: JsonValue, path: Sequence[str]) -> JsonValue:
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-def _value_at(text: str, start: int, path: Sequence[str]) -> int:
-    """Return where the value at `path` begins, in the well-formed object at `start` that has one."""
-    at = start
-    for wanted in path:
-        key: JsonValue = None
-        end = at
-        while key != wanted:
-            if key is not None:
-                _, end = parse_json_at(text, at)
-            key, end = parse_json_at(text, _past_space(text, _past_space(text, end) + 1))
-            at = _past_space(text, _past_space(text, end) + 1)
-    return at
-
-
-def _past_space(text: str, at: int) -> int:
-    while at < len(text) and text[at] in _SPACE:
-        at += 1
-    return at
-
-
-def _listed(token: TokenLogprob) -> dict[str, float]:
-    """Return the probabilities of the token and its alternatives. Two of one text are one to a reader of the text."""
-    listed: dict[str, float] = {}
-    for text, logprob in token.top:
-        listed[text] = listed.get(text, 0.0) + math.exp(min(logprob, 0.0))
-    listed.setdefault(token.text, math.exp(min(token.logprob, 0.0)))
-    return listed
+    place = token_at(tokens, apart)
+    return None if place is None else tokens[place]
 
 
 def _left(labels: Sequence[str], written: int) -> list[str | None]:
@@ -152,11 +70,11 @@ def _left(labels: Sequence[str], written: int) -> list[str | None]:
     return [label.lower()[len(done) :] if label.lower().startswith(done) else None for label in labels]
 
 
-def _held(listed: dict[str, float], before: str, labels: Sequence[str | None]) -> list[float | None]:
+def _held(found: dict[str, float], before: str, labels: Sequence[str | None]) -> list[float | None]:
     """Return the probability of each label; `before` is what the reply's own token holds ahead of it."""
     held: list[float | None] = [None] * len(labels)
-    for text, p in listed.items():
-        word = text.removeprefix(before).lstrip(_OPENING).lower()
+    for text, p in found.items():
+        word = opened(text, before).lower()
         begun = [index for index, label in enumerate(labels) if label is not None and _begins(word, label)]
         if len(begun) == 1:
             held[begun[0]] = (held[begun[0]] or 0.0) + p

@@ -126,11 +126,11 @@ def test_log_probabilities_become_the_preference_for_response_a(order: Order, pr
     assert client.requests[0].logprobs == 5
 
 
-def test_log_probabilities_are_asked_of_comparisons_in_json_alone() -> None:
+def test_log_probabilities_are_asked_of_replies_in_json_alone() -> None:
     marked = scale_rubric(0, 1, mode="pairwise", reply=labels("", {"A": 1, "B": -1}))
     assert run(marked, "A", "ab")[1].requests[0].logprobs is None
-    assert run(GATE, '{"evidence": ["Paris"], "reason": "r", "pass": true}')[1].requests[0].logprobs is None
-    assert run(scale_rubric(), '{"reason": "r", "score": 3}')[1].requests[0].logprobs is None
+    assert run(GATE, '{"evidence": ["Paris"], "reason": "r", "pass": true}')[1].requests[0].logprobs == 5
+    assert run(scale_rubric(), '{"reason": "r", "score": 3}')[1].requests[0].logprobs == 5
 
 
 def test_a_second_saying_brings_no_preference() -> None:

@@ -1,4 +1,4 @@
-"""A preference out of the cache is the one that was read when the call was made."""
+"""A reading out of the cache is the one that was made when the call was."""
 
 from __future__ import annotations
 
@@ -18,14 +18,32 @@ from agentanvil.verdict import Outcome, Scored
 from tests.fakes.prompts import pair, prompted, scale_rubric
 
 TEXT = json.dumps({"one": {"winner": "A"}, "two": {"winner": "tie"}, "winner": "A"})
-TOKENS = tuple(
-    TokenLogprob(at, said, -0.25, ((said, -0.25), ("A", -2.0), ("B", -3.0 - at / 100))) for at, said in enumerate(TEXT)
+SCORES = json.dumps({"one": {"reason": "10", "score": 10}, "two": {"reason": "1", "score": 7}})
+RUBRICS = {
+    TEXT: scale_rubric(0, 1, "one", "two", mode="pairwise"),
+    SCORES: scale_rubric(1, 10, "one", "two"),
+}
+
+
+def tokens_of(text: str) -> tuple[TokenLogprob, ...]:
+    others = (("A", -2.0), ("B", -3.0), ("7", -2.5), ("8", -3.5))
+    return tuple(TokenLogprob(at, said, -0.25, ((said, -0.25 - at / 1000), *others)) for at, said in enumerate(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (TEXT, (TEXT.index('A"}'), TEXT.index('tie"'))),
+        (SCORES, (SCORES.index("10}"), SCORES.index("10}") + 1, SCORES.index("7}"))),
+    ],
+    ids=["pairwise", "absolute"],
 )
-
-
-def test_a_cache_keeps_the_tokens_of_the_verdicts_and_no_others(tmp_path: Path) -> None:
-    rubric = scale_rubric(0, 1, "one", "two", mode="pairwise")
-    task, prompt = prompted(rubric, pair(response="Paris", rival=Contender("Lyon")), order="ba")
+def test_a_cache_keeps_the_tokens_of_the_verdicts_and_no_others(
+    tmp_path: Path, text: str, kept: tuple[int, ...]
+) -> None:
+    paired = RUBRICS[text].mode == "pairwise"
+    item = pair(response="Paris", rival=Contender("Lyon")) if paired else None
+    task, prompt = prompted(RUBRICS[text], item, order="ba" if paired else None)
 
     async def graded(client: CachedClient) -> Outcome:
         try:
@@ -33,7 +51,7 @@ def test_a_cache_keeps_the_tokens_of_the_verdicts_and_no_others(tmp_path: Path) 
         finally:
             await client.close()
 
-    async def kept(client: CachedClient) -> ChatReply:
+    async def found(client: CachedClient) -> ChatReply:
         try:
             return await client.complete(build_request(task, prompt, CallSettings()))
         finally:
@@ -42,9 +60,9 @@ def test_a_cache_keeps_the_tokens_of_the_verdicts_and_no_others(tmp_path: Path) 
     def cached(script: ChatReply | str) -> CachedClient:
         return CachedClient(ScriptedClient(script), CacheStore(tmp_path / "replies.sqlite", pytest.fail))
 
-    first = asyncio.run(graded(cached(ChatReply(TEXT, tokens=TOKENS))))
+    first = asyncio.run(graded(cached(ChatReply(text, tokens=tokens_of(text)))))
     again = asyncio.run(graded(cached("never asked")))
     assert again.cells == first.cells
-    assert all(isinstance(cell, Scored) and cell.preference is not None for cell in first.cells.values())
-    reply = asyncio.run(kept(cached("never asked")))
-    assert [token.at for token in reply.tokens] == [TEXT.index('A"}'), TEXT.index('tie"')]
+    assert all(isinstance(cell, Scored) and cell.entropy is not None for cell in first.cells.values())
+    reply = asyncio.run(found(cached("never asked")))
+    assert tuple(token.at for token in reply.tokens) == kept

@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-import json
 import math
-import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from agentanvil.client import ChatReply, TokenLogprob
-from agentanvil.judge.logprobs import NEAREST, Preference, preference, read_preference, verdict_tokens, word_at
+from agentanvil.client import TokenLogprob
+from agentanvil.judge.logprobs import NEAREST, Preference, preference
 
 LABELS = ("A", "B", "tie")
 BEFORE = '{"winner":"'
@@ -148,104 +146,3 @@ def test_a_position_preference_cancels_over_both_orders(quality: float, position
         return odds(found.p_first)
 
     assert (shown_first(quality) - shown_first(-quality)) / 2 == pytest.approx(quality, abs=1e-6)
-
-
-@pytest.mark.parametrize(
-    ("text", "path", "rest"),
-    [
-        ('{"winner":"A"}', ("winner",), 'A"}'),
-        (' {\n "winner" :\t" A" }', ("winner",), 'A" }'),
-        ('{"x":{"winner":"A"},"y":{"winner":"B"},"winner":"tie"}', ("y", "winner"), 'B"},"winner":"tie"}'),
-        ('{"x":{"winner":"A"},"y":{"winner":"B"},"winner":"tie"}', ("winner",), 'tie"}'),
-        ('{"evidence_a":["{\\"better\\":\\"B\\"}"],"winner":"A"}', ("winner",), 'A"}'),
-        ('{"q":[{"winner":"B"},1.5,null,true],"winner":"A"}', ("winner",), 'A"}'),
-        ('{"\\u0077inner":"A"}', ("winner",), 'A"}'),
-        ('Here {so}:\n```json\n{"winner":"A"}\n```', ("winner",), 'A"}\n```'),
-        ('<think>{"winner":"B"}</think>{"winner":"A"}', ("winner",), 'A"}'),
-        ('{"winner":"A"} and {"other":1}', ("winner",), 'A"} and {"other":1}'),
-    ],
-)
-def test_where_the_verdict_stands(text: str, path: tuple[str, ...], rest: str) -> None:
-    at = word_at(text, path)
-    assert at is not None
-    assert text[at:] == rest
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "A",
-        "{",
-        '{"winner":"A"',
-        '{"winner":null}',
-        '{"winner":["A"]}',
-        '{"x":{"winner":"A"}}',
-        '["winner"]',
-        '{"winner":"A","winner":"A"}',
-        '"{\\"better\\":\\"A\\"}"',
-    ],
-)
-def test_where_no_verdict_stands(text: str) -> None:
-    assert word_at(text, ("winner",)) is None
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
-    max_leaves=8,
-)
-
-
-@given(st.dictionaries(st.text(max_size=4), VALUES, max_size=5), st.text(min_size=1, max_size=4), st.booleans())
-def test_the_place_is_found_in_any_object(others: dict[str, object], name: str, nested: bool) -> None:
-    assume(name not in others)
-    verdict: dict[str, object] = {**others, "winner": "A"}
-    whole: dict[str, object] = {**others, name: verdict, "z": 1} if nested else verdict
-    path: Sequence[str] = (name, "winner") if nested else ("winner",)
-    for text in (json.dumps(whole), json.dumps(whole, indent=1, ensure_ascii=False)):
-        at = word_at(text, path)
-        assert at is not None
-        assert text[at - 1 : at + 2] == '"A"'
-
-
-@given(st.text(alphabet='{}[]",: abetr\\', max_size=40))
-def test_whatever_a_reply_holds_is_no_error(text: str) -> None:
-    at = word_at(text, ("winner",))
-    assert at is None or 0 < at <= len(text)
-
-
-def test_many_braces_take_no_long() -> None:
-    started = time.perf_counter()
-    for text in ("{" * 200_000, '{"a":' * 200_000, '{"a":1}' * 50_000):
-        assert word_at(text, ("winner",)) is None
-    assert time.perf_counter() - started < 5
-
-
-def test_a_reply_is_read_at_the_token_of_its_verdict() -> None:
-    text = '{"clarity":{"winner":"A"},"safety":{"winner":"B"}}'
-    place = text.index('B"')
-    tokens = (
-        TokenLogprob(0, text[:place], -0.1, (("A", -0.1), ("B", -3.0))),
-        token(place, "B", {"B": 0.5, "A": 0.25, "tie": 0.25}),
-        TokenLogprob(place + 1, '"}}', -0.1),
-    )
-    found = read_preference(ChatReply(text, tokens=tokens), ("safety", "winner"))
-    assert found is not None
-    assert found.p_first == pytest.approx(3 / 8)
-    assert found.mass == pytest.approx(1.0)
-    assert read_preference(ChatReply(text, tokens=tokens), ("absent", "winner")) is None
-    assert read_preference(ChatReply(text), ("safety", "winner")) is None
-
-
-def test_the_tokens_of_the_verdicts_are_enough_to_read_them_again() -> None:
-    text = '{"x":{"reason":"A or B","winner":"A"},"y":{"winner":"tie"}}'
-    tokens = tuple(
-        TokenLogprob(at, said, -0.1, ((said, -0.1), ("A", -3.0), ("B", -4.0))) for at, said in enumerate(text)
-    )
-    whole = ChatReply(text, tokens=tokens)
-    paths = [("y", "winner"), ("x", "winner"), ("z", "winner")]
-    few = ChatReply(text, tokens=verdict_tokens(whole, paths))
-    assert [token.at for token in few.tokens] == [text.index('A"}'), text.index('tie"')]
-    assert all(read_preference(few, path) == read_preference(whole, path) for path in paths)
-    assert verdict_tokens(ChatReply(text), paths) == ()
