@@ -112,12 +112,14 @@ class JournalIndex:
     """Where the latest line of every planned task stands: one signed byte offset a task, nothing else in memory.
 
     `offsets[row * slots + slot]` is 0 for a task without a line, the offset of its line if it is done, and the
-    negated offset if its latest line holds a judge error and the task should be asked again.
+    negated offset if its latest line holds a judge error and the task should be asked again. `spent` are the US dollars
+    that each seat's calls have cost, as far as their prices are known: also those that were asked again since.
     """
 
     plan: Plan
     rows: int
     offsets: array[int] = field(init=False)
+    spent: list[float] = field(init=False)
     _slots: dict[tuple[int, str, int, int], int] = field(init=False)
     _seats: dict[str, int] = field(init=False)
 
@@ -125,6 +127,7 @@ class JournalIndex:
         self._slots = {(slot.seat, *slot.key): i for i, slot in enumerate(self.plan.slots())}
         self._seats = {judge: seat for seat, judge in enumerate(self.plan.judges)}
         self.offsets = array("q", bytes(8 * self.rows * len(self._slots)))
+        self.spent = [0.0] * len(self._seats)
 
     def place(self, line: Mapping[str, Any], offset: int) -> None:
         """Note a line; tasks outside the plan (rows past a limit, repeats no longer wanted) are passed over.
@@ -135,6 +138,9 @@ class JournalIndex:
         seat = self._seats.get(line["judge"], 0)
         slot = self._slots.get((seat, line["call"], line["repeat"], self.plan.place_of(line["order"])))
         failed = any(cell["state"] == JudgeError.state for cell in line["cells"].values())
+        for exchange in line["exchanges"]:
+            if not exchange.get("cached"):
+                self.spent[seat] += exchange.get("cost") or 0.0
         if slot is not None and 0 <= row < self.rows:
             self.offsets[row * len(self._slots) + slot] = -offset if failed else offset
 
@@ -148,6 +154,11 @@ class JournalIndex:
     def has(self, task: Task) -> bool:
         """Tell whether the task has any line, be it one that is to be asked again."""
         return self.offsets[task.row.index * len(self._slots) + self._slot(task)] != 0
+
+    def open_rows(self, slot: Slot) -> int:
+        """Return in how many rows a place has no line that need not be asked again."""
+        places = self.offsets[self._slots[slot.seat, *slot.key] :: len(self._slots)]
+        return sum(1 for offset in places if offset <= 0)
 
     @property
     def done_count(self) -> int:

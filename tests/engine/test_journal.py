@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from agentanvil.dataset import Row
 from agentanvil.engine import JournalIndex, JournalReader, JournalWriter, read_index
 from agentanvil.errors import RunFolderError, RunWriteError
-from agentanvil.plan import CallPlan, Plan
-from agentanvil.verdict import JudgeError, Outcome, Scored
+from agentanvil.plan import CallPlan, Plan, Seat
+from agentanvil.verdict import Exchange, JudgeError, Outcome, Scored
 from tests.fakes.full_disk import no_file_beyond
 from tests.fakes.records import outcome
 
@@ -60,6 +60,17 @@ def test_a_failed_task_is_not_done_and_its_later_line_wins(tmp_path: Path) -> No
     reader = JournalReader(path, index)
     assert [o.cells["faithfulness"].state for o in reader.row(0)] == ["scored"]
     reader.close()
+
+
+def test_money_is_added_up_by_seat_whatever_became_of_the_call(tmp_path: Path) -> None:
+    """1 + 2 dollars for a call that was asked again, 4 by the second judge; a hit and a call without a price add 0."""
+    path = tmp_path / "journal.jsonl"
+    failed = outcome(0, {"faithfulness": JudgeError("timeout")}, exchanges=(Exchange(cost=0.5), Exchange(cost=0.5)))
+    write(path, failed, outcome(0, exchanges=(Exchange(cost=2.0),)))
+    write(path, outcome(1, exchanges=(Exchange(cost=8.0, cached=True), Exchange())))
+    write(path, outcome(1, judge="scripted:other", exchanges=(Exchange(cost=4.0),)))
+    plan = Plan(PLAN.calls, 2, "scripted:test", others=(Seat("scripted:other", "cross"),))
+    assert read_index(path, plan, 3, RUN).spent == [3.0, 4.0]
 
 
 def test_rows_and_repeats_outside_the_plan_are_kept_in_the_file_and_passed_over(tmp_path: Path) -> None:
