@@ -25,6 +25,11 @@ class AzureDeployment(AzureChat):
 
     api_version: str = ""
 
+    @property
+    def api(self) -> str:
+        """Return a kind of its own for each version: they accept different parameters."""
+        return f"azure-chat {self.api_version}"
+
     def path(self, model: str) -> str:
         return f"{deployment(model)}/chat/completions?api-version={self.api_version}"
 

@@ -8,8 +8,10 @@ from typing import Protocol
 
 from agentanvil.client.adapter import Adapter, Endpoint, Shape, memory_of
 from agentanvil.client.base import ChatRequest
-from agentanvil.client.refusals import CAPS, EFFORT, LOGPROBS, STRUCTURE, blames_the_value
+from agentanvil.client.refusals import CAPS, EFFORT, LOGPROBS, STRUCTURE, UNNAMED, blames_the_value
 from agentanvil.errors import AnvilError, ConfigError, EndpointError, ParameterRefusedError
+
+_SUSPECTS = (LOGPROBS, "seed", "temperature", EFFORT)
 
 
 class ShapeStore(Protocol):
@@ -35,7 +37,8 @@ class Ladder:
         known = store.load(self._place, endpoint.model) if store is not None else None
         self._shape = known if known is not None and known.rung in self._rungs else endpoint.first
         self._hopeless: AnvilError | None = None
-        self._caps_left = CAPS - {self._shape.cap_field}
+        cap = self._shape.cap_field
+        self._caps_left = CAPS - {cap} if cap in CAPS else frozenset()
 
     @property
     def shape(self) -> Shape:
@@ -52,9 +55,13 @@ class Ladder:
         if used != self._shape:
             return
         parameter = "max_tokens" if refusal.parameter in CAPS else refusal.parameter
+        if parameter == UNNAMED:
+            parameter = self._suspect(request)
         lower = self._lower(parameter, refusal, request)
         if lower is None:
-            self._hopeless = self._dead_end(parameter, refusal, explicit=parameter in request.sampling.explicit)
+            explicit = request.sampling.explicit
+            unsure = refusal.parameter == UNNAMED and bool(explicit)
+            self._hopeless = self._dead_end(parameter, refusal, explicit=unsure or parameter in explicit)
             raise copy(self._hopeless)
         self._shape = lower
         if self._store is not None:
@@ -78,15 +85,8 @@ class Ladder:
             weaker = self._rungs[self._rungs.index(shape.rung) + 1 :]
             return replace(shape, rung=weaker[0]) if weaker and request.schema is not None else None
         sampling = request.sampling
-        sent = {
-            "temperature": sampling.temperature,
-            "seed": sampling.seed,
-            "max_tokens": sampling.max_tokens,
-            EFFORT: sampling.effort,
-            LOGPROBS: request.logprobs,
-        }
         field = shape.cap_field if parameter == "max_tokens" else parameter
-        if sent.get(parameter) is None or field in shape.dropped:
+        if _sent(request).get(parameter) is None or field in shape.dropped:
             return None
         if parameter == "max_tokens" and self._caps_left and not blames_the_value(refusal.message):
             (other,) = self._caps_left
@@ -95,3 +95,24 @@ class Ladder:
         if parameter in sampling.explicit:
             return None
         return replace(shape, dropped=shape.dropped | {field})
+
+    def _suspect(self, request: ChatRequest) -> str:
+        """Return what to leave out next where the refusal does not say what it is about.
+
+        The first one that is sent and was not set on purpose, in the order of how often it is refused against how
+        much it is worth; then the structure, rung by rung.
+        """
+        sent, kept = _sent(request), request.sampling.explicit | self._shape.dropped
+        return next((name for name in _SUSPECTS if sent[name] is not None and name not in kept), "response_format")
+
+
+def _sent(request: ChatRequest) -> dict[str, object]:
+    """Return the parameters that can be left out, by their neutral names; None is not sent."""
+    sampling = request.sampling
+    return {
+        "temperature": sampling.temperature,
+        "seed": sampling.seed,
+        "max_tokens": sampling.max_tokens,
+        EFFORT: sampling.effort,
+        LOGPROBS: request.logprobs,
+    }

@@ -175,6 +175,6 @@ def shape_for(shape: Shape, request: ChatRequest) -> Shape:
         shape = replace(shape, rung="plain")
     explicit = request.sampling.explicit
     if shape.dropped and explicit:
-        wanted = explicit | CAPS if "max_tokens" in explicit else explicit
+        wanted = explicit | CAPS | {shape.cap_field} if "max_tokens" in explicit else explicit
         shape = replace(shape, dropped=shape.dropped - wanted)
     return shape
