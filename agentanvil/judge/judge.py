@@ -9,6 +9,7 @@ from agentanvil.client.token_logprobs import ALTERNATIVES
 from agentanvil.errors import CallError, EndpointError, RequestTooLargeError
 from agentanvil.hashing import well_formed
 from agentanvil.judge.cells import to_cell
+from agentanvil.judge.exchanges import exchange_of
 from agentanvil.judge.parse import parse_reply
 from agentanvil.judge.second_reading import with_readings
 from agentanvil.judge.seen import Seen
@@ -128,7 +129,7 @@ async def _ask(client: ChatClient, request: ChatRequest, contract: Contract) -> 
         read, kept = with_readings(read, reply, contract)
     if isinstance(read, Parsed) and read.complete:
         await client.confirm(request, kept)
-    return _Answer(read, _exchange(reply))
+    return _Answer(read, exchange_of(reply))
 
 
 def _reaskable(read: Parsed | ParseFault) -> str | None:
@@ -181,22 +182,3 @@ def _cells(read: Parsed | ParseFault, task: Task, prompt: Prompt) -> dict[str, C
 def _too_large(read: Parsed | ParseFault, contract: Contract) -> dict[str, Cell]:
     message = read.message if isinstance(read, ParseFault) else ""
     return {d.id: InputFault(RequestTooLargeError.code, message) for d in contract.dimensions}
-
-
-def _exchange(reply: ChatReply) -> Exchange:
-    usage = reply.usage
-    return Exchange(
-        text=well_formed(reply.text or reply.refusal or ""),
-        stop=reply.stop,
-        model=reply.model,
-        request_id=reply.request_id,
-        rung=reply.rung,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cached_tokens=usage.cached_tokens,
-        reasoning_tokens=usage.reasoning_tokens,
-        attempts=reply.attempts,
-        latency_s=reply.latency_s,
-        cached=reply.cached,
-        cost=reply.cost,
-    )
