@@ -99,7 +99,7 @@ _STATUS_OF = {
     "invalid_argument": 400,
 }
 _TOO_LARGE_TEXT = re.compile(
-    r"maximum context length|context (?:length|window|size)|prompt is too long|input is too long"
+    r"maximum context length|context (?:length|limit|window|size)|prompt is too long|input is too long"
     r"|too many (?:input |prompt )?tokens|reduce the length|longer than the (?:model|maximum)"
     r"|exceeds? the (?:model|maximum|available)[^.]{0,40}(?:token|context)",
     re.IGNORECASE,
