@@ -14,6 +14,7 @@ from agentanvil.hashing import derive_seed
 from agentanvil.plan import Plan, plan_calls, task_id
 from agentanvil.report import ReportWriters, failure_lines, read_baseline
 from agentanvil.rubric import Rubric, parse_rubric
+from agentanvil.runner.deciders import without_evidence
 from agentanvil.runner.folder import JOURNAL
 from agentanvil.runner.job import rubric_in_mode
 from agentanvil.verdict import NotRun, Outcome
@@ -50,7 +51,7 @@ def write_reports(
                 writers.add(result)
                 for line in failure_lines(result):
                     failed(line)
-            summary = summariser.finish(_notes(manifest, rubric))
+            summary = summariser.finish(_notes(manifest, rubric, plan.judges))
             writers.finish(summary)
     except OSError as error:
         raise RunWriteError(
@@ -125,9 +126,9 @@ def _unnamed_rows(rows: RowSource | None) -> Callable[[int], tuple[str, Mapping[
     return name
 
 
-def _notes(manifest: Mapping[str, Any], rubric: Rubric) -> tuple[str, ...]:
+def _notes(manifest: Mapping[str, Any], rubric: Rubric, judges: tuple[str, ...]) -> tuple[str, ...]:
     data = manifest["data"]
-    notes = []
+    notes = [f"no evidence: {name} answers with probabilities alone" for name in without_evidence(judges)]
     if data["hidden_fields"] and not rubric.allow_expected:
         notes.append(f"the judge never saw the field(s) {', '.join(data['hidden_fields'])}")
     for flag, rows in sorted(data["flagged"].items()):
