@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentanvil.client.fault import Fault
+from agentanvil.client.fault import BLOCKED_INPUT, DAY_USED_UP, Fault
 from agentanvil.client.headers import parse_rate_headers, parse_retry_after
 from agentanvil.client.refusals import LOGPROBS, refused_parameter
 from agentanvil.errors import (
@@ -18,7 +18,7 @@ from agentanvil.errors import (
     ServerFaultError,
 )
 
-_KEY_HINT = "Check the key: OPENAI_API_KEY, COMPAT_API_KEY, or the variable that --api-key-env names."
+_KEY_HINT = "Check the key: the provider's own variable, such as OPENAI_API_KEY, or the one that --api-key-env names."
 _MODEL_HINT = "Check the model's name and the base URL in --judge (most base URLs end in /v1)."
 _QUOTA_HINT = "Add credit or raise the limit with the provider, then run the same command again to resume."
 
@@ -34,6 +34,8 @@ _UNPAID = frozenset(
         "billing_not_active",
         "billing_error",
         "insufficient_credits",
+        "payment_required",
+        DAY_USED_UP,
     }
 )
 _TOO_LARGE = frozenset(
@@ -45,6 +47,9 @@ _TOO_LARGE = frozenset(
         "request_too_large",
         "tokens_limit_reached",
         "input_too_long",
+        "token_limit_exceeded",
+        "string_too_long",
+        "payload_too_large",
     }
 )
 _BLOCKED = frozenset(
@@ -53,9 +58,11 @@ _BLOCKED = frozenset(
         "content_policy_violation",
         "responsibleaipolicyviolation",
         "data_inspection_failed",
-        "moderation_blocked",
         "invalid_prompt",
         "bio_policy",
+        "misalignment_policy_violation",
+        "image_content_policy_violation",
+        BLOCKED_INPUT,
     }
 )
 _MISGENERATED = frozenset({"json_validate_failed", "tool_use_failed", "output_parse_failed"})
@@ -70,7 +77,10 @@ _STATUS_OF = {
     "requests": 429,
     "tokens": 429,
     "overloaded_error": 529,
+    "provider_overloaded": 529,
     "server_is_overloaded": 503,
+    "provider_unavailable": 503,
+    "unavailable_error": 503,
     "overloaded": 503,
     "service_unavailable": 503,
     "unavailable": 503,
@@ -78,24 +88,30 @@ _STATUS_OF = {
     "internal_error": 500,
     "internal_server_error": 500,
     "internal": 500,
+    "internalservererror": 500,
     "api_error": 500,
     "timeout": 504,
     "timeout_error": 504,
     "deadline_exceeded": 504,
+    "vector_store_timeout": 504,
     "invalid_api_key": 401,
     "authentication_error": 401,
+    "authentication": 401,
     "unauthorized": 401,
     "unauthenticated": 401,
     "permission_error": 403,
     "permission_denied": 403,
+    "data_residency_mismatch": 403,
     "model_not_found": 404,
     "not_found_error": 404,
+    "notfounderror": 404,
     "not_found": 404,
     "deploymentnotfound": 404,
     "api_key_invalid": 401,
     "invalid_request_error": 400,
     "badrequesterror": 400,
     "bad_request": 400,
+    "invalid_request": 400,
     "invalid_argument": 400,
 }
 _TOO_LARGE_TEXT = re.compile(
@@ -110,7 +126,7 @@ _BLOCKED_TEXT = re.compile(
 )
 _MODEL_TEXT = re.compile(
     r"\b(?:unknown|invalid|no such|not a valid) model\b"
-    r"|\bmodel\b[^.]{0,120}\b(?:does not exist|not found|not a valid|not exist)",
+    r"|\bmodels?\b(?:[^.]|\.(?=\S)){0,120}?\b(?:does not exist|not found|not exist)",
     re.IGNORECASE,
 )
 _KEY_TEXT = re.compile(
@@ -165,13 +181,14 @@ def _refused(fault: Fault, told: int) -> str | None:
     """Return the parameter that is refused. A 403 is about the key, but where it forbids log-probabilities."""
     if told == 403:
         return LOGPROBS if refused_parameter(fault.message, fault.param) == LOGPROBS else None
-    if told not in {400, 404, 422, 500, 501}:
-        return None
+    if told not in {400, 404, 422, 500, 501} or (fault.param is None and _MODEL_TEXT.search(fault.message)):
+        return None  # a model may be named after a parameter, as the Seed family is
     return refused_parameter(fault.message, fault.param, certain_only=told not in {400, 422})
 
 
 def _transient(fault: Fault, status: int, now: float) -> RateLimitedError | ServerFaultError:
     wait_s = parse_retry_after(fault.headers, now)
+    wait_s = fault.wait_s if wait_s is None else wait_s
     if status != 429:
         return ServerFaultError(fault.said, status=fault.status, retry_after=wait_s)
     if wait_s is None:

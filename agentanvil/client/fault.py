@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from agentanvil.client.envelope import readable
+from agentanvil.client.headers import parse_duration
+
+BLOCKED_INPUT = "moderation_blocked"
+DAY_USED_UP = "quota_of_the_day_used_up"
+_CODES = ("code", "type", "status", "error_code", "error_type", "reason")
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,13 +18,14 @@ class Fault:
     """One reported failure. `status` is the HTTP status, or the inner code of an error inside a 200.
 
     `names` holds every symbolic code in it (code, type, status …), lower case. `param` is the parameter that
-    the provider blames.
+    the provider blames. `wait_s` is the wait that the body asks for, in seconds.
     """
 
     status: int | None
     message: str = ""
     names: frozenset[str] = frozenset()
     param: str | None = None
+    wait_s: float | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -57,15 +63,20 @@ def fault_of(error: Mapping[str, object], status: int | None, headers: Mapping[s
     upstream = error.get("metadata")
     if isinstance(upstream, dict) and isinstance(upstream.get("raw"), str):
         message = f"{message}: {upstream['raw']}"  # OpenRouter's own message says only that its provider failed
-    given = error.get("param")
-    names = frozenset(_names(error))
+    details = [item for item in _listed(error.get("details")) if isinstance(item, dict)]
+    given = error.get("param") or param or _violated_field(details)
     return Fault(
         status=_inner_status(error) if status is None else status,
         message=readable(message),
-        names=names,
-        param=given if isinstance(given, str) and given else param,
+        names=frozenset((*_names(error), *_names_of_details(details))),
+        param=given if isinstance(given, str) else None,
+        wait_s=_retry_delay(details),
         headers=headers,
     )
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
 
 
 def _first(value: object) -> object:
@@ -94,17 +105,42 @@ def _message(value: object) -> tuple[str, str | None]:
 
 
 def _names(error: Mapping[str, object]) -> list[str]:
-    found: list[str] = []
-    for key in ("code", "type", "status", "error_code", "reason"):
-        value = error.get(key)
-        if isinstance(value, str) and not value.isdigit():
-            found.append(_name(value))
-    for key in ("details", "innererror"):
-        inner = error.get(key)
-        for item in inner if isinstance(inner, list) else [inner]:
+    found = [_name(value) for key in _CODES if isinstance(value := error.get(key), str) and not value.isdigit()]
+    for key in ("innererror", "metadata"):
+        for item in _listed(error.get(key)):
             if isinstance(item, dict):
-                found += [_name(v) for k in ("code", "error_code", "reason") if isinstance(v := item.get(k), str)]
+                found += [_name(value) for inner in _CODES if isinstance(value := item.get(inner), str)]
+                if item.get("flagged_input") or item.get("reasons"):
+                    found.append(BLOCKED_INPUT)
     return found
+
+
+def _names_of_details(details: list[dict[str, object]]) -> list[str]:
+    """Return the codes in Google's and Anthropic's `details`, and whether a quota of the whole day is used up."""
+    found = [_name(value) for item in details for key in _CODES if isinstance(value := item.get(key), str)]
+    if any("PerDay" in str(violation.get("quotaId")) for violation in _violations(details, "violations")):
+        found.append(DAY_USED_UP)
+    return found
+
+
+def _violated_field(details: list[dict[str, object]]) -> str | None:
+    """Return the request field that Google's BadRequest detail blames."""
+    fields = (violation.get("field") for violation in _violations(details, "fieldViolations"))
+    return next((field for field in fields if isinstance(field, str) and field), None)
+
+
+def _violations(details: list[dict[str, object]], key: str) -> Iterator[dict[str, object]]:
+    for item in details:
+        listed = item.get(key)
+        for violation in listed if isinstance(listed, list) else ():
+            if isinstance(violation, dict):
+                yield violation
+
+
+def _retry_delay(details: list[dict[str, object]]) -> float | None:
+    """Return the seconds in Google's RetryInfo detail, which stands in for a Retry-After header."""
+    said = (item.get("retryDelay") for item in details)
+    return next((wait for text in said if isinstance(text, str) and (wait := parse_duration(text)) is not None), None)
 
 
 def _name(code: str) -> str:

@@ -85,14 +85,16 @@ def parse_rate_headers(headers: Mapping[str, str], now: float) -> RateHeaders:
     """Read the limit headers of OpenAI (`x-ratelimit-*`) or Anthropic (`anthropic-ratelimit-*`).
 
     `now` is Unix time; Anthropic's resets are RFC 3339 instants. Where Anthropic tells input and output
-    tokens apart and no joint window, the input one stands for tokens.
+    tokens apart and no joint window, the input one stands for tokens, unless it is the output that is used up.
     """
     if any(name.startswith("x-ratelimit-") for name in headers):
         return RateHeaders(_openai(headers, "requests"), _openai(headers, "tokens"))
     if any(name.startswith("anthropic-ratelimit-") for name in headers):
         tokens = _anthropic(headers, "tokens", now)
         if not tokens.known:
-            tokens = _anthropic(headers, "input-tokens", now)
+            tokens, output = _anthropic(headers, "input-tokens", now), _anthropic(headers, "output-tokens", now)
+            if not tokens.known or (output.remaining == 0 and tokens.remaining != 0):
+                tokens = output
         return RateHeaders(_anthropic(headers, "requests", now), tokens)
     return NO_RATES
 
