@@ -156,7 +156,7 @@ _BUILT_IN: Mapping[str, ProviderRules] = {
         key_env="OPENAI_API_KEY",
         key_required=True,
         decides=True,
-        prices="openai",
+        prices="openai-decisions",
     ),
     "systemone": ProviderRules(
         model="a model name",
