@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,15 +35,6 @@ _NOT_TAKEN = frozenset(
 )
 _NAMED_SCHEMAS = frozenset({"properties", "$defs"})
 _LISTED_SCHEMAS = frozenset({"anyOf", "allOf"})
-
-_BLAMED = re.compile(
-    r"^output_config\.(?P<reasoning_effort>effort)\b|\b(?P<effort_in_prose>effort parameter)\b"
-    r"|^(?P<response_format>output_config\b|schema is too complex)|\b(?P<format_in_prose>output[_ ]format)\b"
-    r"|^(?P<tools>tools|tool_choice)\b[^ ]*:|^(?P<max_tokens>max_tokens): "
-    r"|^`?(?P<temperature>temperature)`? may only",
-    re.IGNORECASE,
-)
-_PROSE = {"effort_in_prose": EFFORT, "format_in_prose": "response_format"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +89,7 @@ class AnthropicMessages:
 
     def read(self, reply: WireReply, shape: Shape) -> ChatReply:
         """Check transport status, body error, stop reason and block type, in this order. Raises CallError."""
-        body = answered(reply, self.clock, _blamed)
+        body = answered(reply, self.clock)
         message = read_message(body, reply, shape.rung)
         model = body.get("model")
         return ChatReply(
@@ -112,13 +102,6 @@ class AnthropicMessages:
             request_id=request_id(reply.headers, body),
             rung=shape.rung,
         )
-
-
-def _blamed(message: str) -> str | None:
-    """Return which parameter a refusal is about: it begins with the field's place in the body, or tells it in prose."""
-    match = _BLAMED.search(message)
-    name = match.lastgroup if match is not None else None
-    return None if name is None else _PROSE.get(name, name)
 
 
 def _messages(messages: Sequence[Message]) -> dict[str, object]:

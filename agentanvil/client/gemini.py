@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -18,14 +17,6 @@ from agentanvil.client.refusals import EFFORT, LOGPROBS
 
 _MODELS = "models/"
 _JSON = "application/json"
-
-_BLAMED = re.compile(
-    r"(?P<response_format>response_?json_?schema|response_?mime_?type|schema in generationconfig|specified schema)"
-    r"|(?P<tools>function_?calling_?config|function_?declarations|tool_?config)"
-    r"|(?P<reasoning_effort>thinking[_ ]?(?:level|config|budget))"
-    r"|(?P<max_tokens>max_?output_?tokens)|(?P<logprobs>response_?logprobs)",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +54,7 @@ class Gemini:
 
     def read(self, reply: WireReply, shape: Shape) -> ChatReply:
         """Check transport status, body error, stop reason and part type, in this order. Raises CallError."""
-        body = answered(reply, self.clock, _blamed)
+        body = answered(reply, self.clock)
         said = read_candidate(body, reply, shape.rung)
         usage = read_usage(body.get("usageMetadata"))
         model = body.get("modelVersion")
@@ -77,12 +68,6 @@ class Gemini:
             rung=shape.rung,
             tokens=said.tokens,
         )
-
-
-def _blamed(message: str) -> str | None:
-    """Return which parameter a refusal is about: fields are named in either spelling, or told in prose."""
-    match = _BLAMED.search(message)
-    return match.lastgroup if match is not None else None
 
 
 def _turns(messages: Iterable[Message]) -> dict[str, object]:

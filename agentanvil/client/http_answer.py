@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from urllib.parse import urlsplit
 
 from agentanvil.client.adapter import WireReply
 from agentanvil.client.classify import call_error
 from agentanvil.client.envelope import read_body
-from agentanvil.client.fault import Fault, fault_of, reported_error
+from agentanvil.client.fault import fault_of, reported_error
 from agentanvil.errors import CallError, EndpointError, MalformedBodyError
 
 _ID_HEADERS = ("x-request-id", "request-id", "apim-request-id", "x-ms-request-id", "x-typesafe-request-id")
@@ -17,30 +16,24 @@ _ID_FIELDS = ("request_id", "responseId", "id")
 _LONGEST_ID = 128
 
 
-Blame = Callable[[str], str | None]
-"""Reads in an error's message which parameter it is about, in the ladder's words; None where it is about none."""
-
-
-def answered(reply: WireReply, clock: Callable[[], float], blame: Blame | None = None) -> dict[str, object]:
+def answered(reply: WireReply, clock: Callable[[], float]) -> dict[str, object]:
     """Return the body of an answer that reports no error. `clock` gives Unix time, for dates in Retry-After.
-
-    `blame` knows an API's own names, where its errors have no field for the parameter that they are about.
 
     Raises CallError where the status, or an error inside a 200, says that nothing was answered, and MalformedBodyError
     where the body is no JSON object.
     """
     if not 200 <= reply.status < 300:
-        raise refused(reply, clock, blame)
+        raise refused(reply, clock)
     body = read_body(reply.body)
     error = reported_error(body)
     if error is not None:
-        raise call_error(_blamed(fault_of(error, None, reply.headers), blame), clock())
+        raise call_error(fault_of(error, None, reply.headers), clock())
     if not isinstance(body, dict):
         raise MalformedBodyError("the body is JSON, but not an object")
     return body
 
 
-def refused(reply: WireReply, clock: Callable[[], float], blame: Blame | None = None) -> CallError:
+def refused(reply: WireReply, clock: Callable[[], float]) -> CallError:
     """Return the error that an answer outside 200..299 amounts to; a redirect is refused, never followed."""
     if reply.status < 400:
         return _redirected(reply)
@@ -50,7 +43,7 @@ def refused(reply: WireReply, clock: Callable[[], float], blame: Blame | None = 
         error = None
     if error is None:
         error = {"message": reply.body[:2000].decode("utf-8", "replace")}
-    return call_error(_blamed(fault_of(error, reply.status, reply.headers), blame), clock())
+    return call_error(fault_of(error, reply.status, reply.headers), clock())
 
 
 def request_id(headers: Mapping[str, str], body: Mapping[str, object]) -> str | None:
@@ -60,10 +53,6 @@ def request_id(headers: Mapping[str, str], body: Mapping[str, object]) -> str | 
         if isinstance(value, str) and 0 < len(value) <= _LONGEST_ID and value.isascii() and value.isprintable():
             return value
     return None
-
-
-def _blamed(fault: Fault, blame: Blame | None) -> Fault:
-    return fault if blame is None or fault.param is not None else replace(fault, param=blame(fault.message))
 
 
 def _redirected(reply: WireReply) -> EndpointError:

@@ -15,7 +15,7 @@ CAPS = frozenset({"max_tokens", "max_completion_tokens"})
 UNNAMED = "one of the parameters"
 """Some parameter is refused, and the refusal does not say which."""
 _CONTENT = frozenset({"messages", "input", "prompt", "contents", "content", "instructions", "system", "state"})
-_HOLDERS = frozenset({"body", "config", "generation_config", "output_config", "text"})
+_HOLDERS = frozenset({"body", "config", "generate_content_request", "generation_config", "output_config", "text"})
 _NEUTRAL = {
     **dict.fromkeys(
         (
@@ -59,7 +59,7 @@ _NEUTRAL = {
 }
 _STEP = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_LEADING_PATH = re.compile(r"([a-z_]+(?:\.\w+)*): ")
+_LEADING_PATH = re.compile(r"([A-Za-z_]+(?:\.\w+(?:\[\w*\])?)*): ")
 _LOCATION = re.compile(r"""loc['"]?\s*[:=]\s*[(\[]\s*['"]body['"]\s*,\s*['"](\w+)""")
 _NAME = re.compile(
     r"\b(?P<max_completion_tokens>max_completion_tokens)\b|\b(?P<max_tokens>max_(?:output_)?tokens|maxOutputTokens)\b"
@@ -75,8 +75,9 @@ _NAME = re.compile(
 _REFUSAL = re.compile(
     r"not (?:\w+ )?(?:support|permit|allow|available|enabled|accept|valid|compatible|implemented)|unsupported"
     r"|unavailable|unrecogni[sz]ed|unknown|unexpected|extra (?:inputs|fields)|extra_forbidden|invalid|deprecated"
-    r"|no longer|only the default|enabled only|must be|cannot be|can't be|requires|incompatible"
-    r"|too (?:deep|complex|large|many)|failed to (?:parse|convert|compile)|conversion failed|greater than max allowed",
+    r"|no longer|only the default|enabled only|may only be|supported range|allowed nesting"
+    r"|must be|cannot be|can't be|requires|incompatible|too (?:deep|complex|large|many)|failed to (?:parse|convert|compile)|conversion failed|greater than max allowed"
+    r"|exceeds? the max|supported range",
     re.IGNORECASE,
 )
 _CERTAIN = re.compile(
@@ -146,7 +147,7 @@ def _neutral(path: str) -> str | None:
     steps = [_HUMP.sub("_", step).lower() for step in _STEP.findall(path[:200])]
     while len(steps) > 1 and steps[0] in _HOLDERS:
         del steps[0]
-    if not steps or steps[0] in {"generation_config", "config", "body"}:
+    if not steps or steps[0] in _HOLDERS - _NEUTRAL.keys():
         return None
     return _NEUTRAL.get(steps[0], steps[0])
 

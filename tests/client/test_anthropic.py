@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -57,9 +58,9 @@ def build(request: ChatRequest, shape: Shape | None = None) -> Any:
     return json.loads(ADAPTER.build("claude-x", request, shape or Shape()))
 
 
-def read(body: object, rung: Rung = "json_schema", status: int = 200, **headers: str) -> ChatReply:
+def read(body: object, rung: Rung = "json_schema", headers: Mapping[str, str] | None = None) -> ChatReply:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return ADAPTER.read(WireReply(status, raw, headers), Shape(rung))
+    return ADAPTER.read(WireReply(200, raw, headers or {}), Shape(rung))
 
 
 def refused(answer: Answer, **headers: str) -> CallError:
@@ -117,7 +118,7 @@ def test_a_whole_reply_is_read() -> None:
         "output_tokens": 50,
         "output_tokens_details": {"thinking_tokens": 30},
     }
-    reply = read(claude('{"score": 4}', usage=usage), **{"request-id": "req_9"})
+    reply = read(claude('{"score": 4}', usage=usage), headers={"request-id": "req_9"})
     assert reply == ChatReply(
         text='{"score": 4}',
         usage=Usage(3010, 50, 2000, 30, 1000),
