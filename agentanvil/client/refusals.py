@@ -75,8 +75,7 @@ _NAME = re.compile(
 _REFUSAL = re.compile(
     r"not (?:\w+ )?(?:support|permit|allow|available|enabled|accept|valid|compatible|implemented)|unsupported"
     r"|unavailable|unrecogni[sz]ed|unknown|unexpected|extra (?:inputs|fields)|extra_forbidden|invalid|deprecated"
-    r"|no longer|only the default|enabled only|may only be|supported range|allowed nesting"
-    r"|must be|cannot be|can't be|requires|incompatible"
+    r"|no longer|only the default|enabled only|may only be|must be|cannot be|can't be|requires|incompatible"
     r"|too (?:deep|complex|large|many)|failed to (?:parse|convert|compile)|conversion failed|greater than max allowed"
     r"|exceeds? the max|supported range",
     re.IGNORECASE,
