@@ -194,7 +194,11 @@ class EndpointError(CallError):
 
 
 class BudgetReachedError(AnvilError):
-    """`--max-calls` or `--max-cost` is used up; the run stops and can be resumed."""
+    """A limit is used up; the run stops and can be resumed. `flag` is what the limit is called by."""
+
+    def __init__(self, message: str, *, hint: str | None = None, flag: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.flag = flag
 
 
 class RunWriteError(AnvilError):

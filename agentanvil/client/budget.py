@@ -130,7 +130,7 @@ class _Purse:
             self._wake()
             unknown = f", and up to ${self._unknown:.4f} for calls whose cost nobody told" if self._unknown else ""
             message = f"{self.settings.flag} {limit:g} reached: ${self._known:.4f} spent{unknown}"
-            raise BudgetReachedError(message, hint=_HINT)
+            raise BudgetReachedError(message, hint=_HINT, flag=self.settings.flag)
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiters.append(waiter)
         try:

@@ -20,7 +20,7 @@ import orjson
 
 from agentanvil.engine.codec import decode, encode
 from agentanvil.errors import RunFolderError, RunWriteError, Where
-from agentanvil.plan import Plan, Task
+from agentanvil.plan import Plan, Slot, Task
 from agentanvil.verdict import JudgeError, Outcome
 
 FORMAT = 1

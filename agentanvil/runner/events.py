@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class RunStart:
-    """Said once, before the first call: what is about to be asked.
+    """Said before the first call, and again before the first that is escalated: what is about to be asked, and whom.
 
     `unread` records of a trace file hold no trace; `unread_examples` says of some what is wrong.
     """
@@ -21,6 +21,7 @@ class RunStart:
     hidden_fields: tuple[str, ...] = ()
     unread: int = 0
     unread_examples: tuple[str, ...] = ()
+    escalated: bool = False
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from agentanvil.aggregate import Summary
-from agentanvil.engine import JournalIndex, JournalWriter, read_index
+from agentanvil.engine import JournalIndex, JournalWriter, Stop, read_index
 from agentanvil.errors import AnvilError, BudgetReachedError, EndpointError, JudgeSetupError, RunWriteError
 from agentanvil.plan import Task
+from agentanvil.runner.escalate import read_escalated
 from agentanvil.runner.events import Listener, RunStart, Tally
 from agentanvil.runner.exits import Ending, Exit, run_exit
 from agentanvil.runner.folder import (
@@ -61,24 +63,34 @@ def grade(settings: GradeSettings, around: Surroundings, listener: Listener) -> 
 
 
 def pending(job: Job, index: JournalIndex) -> Iterator[Task]:
-    """Yield the tasks that have no verdict yet, in the plan's order."""
+    """Yield the tasks that have no verdict yet, in the plan's order; what is escalated follows from their outcomes."""
     for task in job.plan.tasks(job.read_rows()):
         if not index.done(task):
             yield task
+
+
+def open_seats(job: Job, index: JournalIndex) -> Counter[int | None]:
+    """Count the pending tasks by seat, code's own under None."""
+    plan = job.plan
+    if any(seat.role == "cross" for seat in plan.others):  # who is drawn follows from the rows' ids
+        return Counter(task.seat if task.call.judged else None for task in pending(job, index))
+    counts: Counter[int | None] = Counter()
+    for slot in plan.slots():
+        if not slot.seat or plan.others[slot.seat - 1].role == "jury":
+            counts[slot.seat if slot.call.judged else None] += index.open_rows(slot)
+    return +counts
 
 
 def _graded(job: Job, folder: RunFolder, around: Surroundings, listener: Listener) -> GradeResult:
     before = read_manifest(folder.path)
     if before is not None:
         refuse_other_run(folder.path, before, job.identity)
-    index = read_index(folder.journal, job.plan, job.rows, job.fingerprint)
-    open_tasks = job.rows * len(job.plan.slots()) - index.done_count
     manifest = open_manifest(job, before)
+    agenda = _agenda(job, folder.journal)
     end = SessionEnd()
-    if open_tasks:
+    if agenda.is_open:
         write_manifest(folder.path, manifest)
         started = datetime.now(UTC)
-        agenda = Agenda(pending(job, index), _start(job, index, open_tasks))
         try:
             with JournalWriter(folder.journal, job.fingerprint) as journal:
                 end = run_session(job, agenda, journal, around, listener)
@@ -103,6 +115,23 @@ def _unbegun(end: SessionEnd) -> AnvilError | None:
     if isinstance(end.problem, EndpointError):
         return JudgeSetupError(end.problem.message, hint=end.problem.hint)
     return end.problem
+
+
+def _agenda(job: Job, journal: Path) -> Agenda:
+    index = read_index(journal, job.plan, job.rows, job.fingerprint)
+    counts, escalation = open_seats(job, index), job.escalation()
+    if escalation is not None and not counts:
+        found = read_escalated(job, escalation, journal, Stop())
+        limit = job.settings.panel.escalate_max_cost
+        if not found.open or (limit is not None and index.spent[escalation.seat] >= limit):
+            escalation = None
+    return Agenda(
+        tasks=pending(job, index),
+        start=_start(job, index, counts.total()),
+        seats=tuple(sorted(seat for seat in counts if seat is not None)),
+        spent=tuple(index.spent),
+        escalation=escalation,
+    )
 
 
 def _start(job: Job, index: JournalIndex, open_tasks: int) -> RunStart:

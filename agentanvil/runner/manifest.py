@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import Any
@@ -23,8 +23,8 @@ _LIBRARIES = ("aiohttp", "httpx", "numpy", "pydantic")
 def open_manifest(job: Job, before: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the manifest of a run that is about to begin, or to go on where the manifest `before` left it."""
     before = before or {}
-    learnt = {key: value for key, value in before.get("judge", {}).items() if key in _LEARNT}
     settings = job.settings
+    judges = _judges(job, before.get("judges", ()))
     return {
         "format": FORMAT,
         "anvil": __version__,
@@ -61,8 +61,13 @@ def open_manifest(job: Job, before: Mapping[str, Any] | None) -> dict[str, Any]:
             "calls": [call.name for call in job.plan.calls],
             "baseline": None if settings.baseline is None else str(settings.baseline),
             "min_coverage": settings.min_coverage,
+            "jury_rule": settings.panel.jury_rule,
+            "quorum": settings.panel.quorum,
+            "escalate_when": None if job.panel.condition is None else str(job.panel.condition),
+            "escalate_max_cost": settings.panel.escalate_max_cost,
         },
-        "judge": {"name": job.plan.judge, "parameters": _parameters(settings.judge), **learnt},
+        "judge": {"name": job.plan.judge, "parameters": _parameters(settings.judge), **_of_first(judges)},
+        "judges": judges,
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
         "sessions": before.get("sessions", []),
         **{key: before[key] for key in _KEPT if key in before},
@@ -70,7 +75,7 @@ def open_manifest(job: Job, before: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def with_session(manifest: Mapping[str, Any], end: SessionEnd, started: datetime) -> dict[str, Any]:
-    """Return the manifest with one more sitting, and what it learnt about the judge."""
+    """Return the manifest with one more sitting, and what it learnt about the judges."""
     tally = end.tally
     session = {
         "started": _stamp(started),
@@ -86,7 +91,16 @@ def with_session(manifest: Mapping[str, Any], end: SessionEnd, started: datetime
         "output_tokens": tally.output_tokens,
         "cost_usd": tally.cost,
     }
-    return {**manifest, "judge": _learnt(manifest["judge"], end.judge), "sessions": [*manifest["sessions"], session]}
+    judges = [
+        _learnt(judge, end.judges[seat]) if seat in end.judges else judge
+        for seat, judge in enumerate(manifest["judges"])
+    ]
+    return {
+        **manifest,
+        "judge": {**manifest["judge"], **_of_first(judges)},
+        "judges": judges,
+        "sessions": [*manifest["sessions"], session],
+    }
 
 
 def read_share(manifest: Mapping[str, Any]) -> float:
@@ -94,6 +108,20 @@ def read_share(manifest: Mapping[str, Any]) -> float:
     data = manifest["data"]
     rows, unread = int(data["rows"]), int(data["unread"])
     return rows / (rows + unread)
+
+
+def _judges(job: Job, before: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return an entry for each judge, with what earlier sittings learnt about it."""
+    learnt = [{key: value for key, value in judge.items() if key in _LEARNT} for judge in before]
+    seats = [("first", 1.0), *((seat.role, seat.share) for seat in job.plan.others)]
+    return [
+        {"name": name, "role": role, "share": share, **(learnt[seat] if seat < len(learnt) else {})}
+        for seat, (name, (role, share)) in enumerate(zip(job.plan.judges, seats, strict=True))
+    ]
+
+
+def _of_first(judges: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    return {key: value for key, value in judges[0].items() if key in _LEARNT}
 
 
 def _learnt(judge: Mapping[str, Any], facts: JudgeFacts) -> dict[str, Any]:

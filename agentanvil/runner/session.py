@@ -1,43 +1,53 @@
-"""One sitting of a run: an event loop, a judge, an engine, and a person who may press Ctrl-C."""
+"""One sitting of a run: an event loop, its judges, an engine, and a person who may press Ctrl-C."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
+from agentanvil.client.budget import Budget, BudgetSettings
 from agentanvil.engine import JournalWriter, Stop, run_local
-from agentanvil.errors import AnvilError, BudgetReachedError, ConnectionFaultError, EndpointError, RateLimitedError
-from agentanvil.plan import Task
+from agentanvil.errors import AnvilError, BudgetReachedError
+from agentanvil.plan import Escalation, Task
+from agentanvil.runner.escalate import escalation_notices, read_escalated
 from agentanvil.runner.events import Listener, RunStart, Tally
 from agentanvil.runner.exits import Ending
 from agentanvil.runner.job import Job, Surroundings
 from agentanvil.runner.keys import Keys
 from agentanvil.runner.loop import loop_factory
+from agentanvil.runner.recorder import LEAST_PATIENCE, Recorder
+from agentanvil.runner.seats import seat_settings
 from agentanvil.runner.stack import JudgeFacts
 from agentanvil.runner.wiring import Bench, open_bench
-from agentanvil.verdict import JudgeError, Outcome
 
-_LEAST_PATIENCE = 20
-# Not server faults and timeouts: a provider that is down for minutes should not end a run of hours.
-_LOST = {
-    ConnectionFaultError.code: "the judge is gone: {tasks} tasks in a row found no connection",
-    RateLimitedError.code: "the judge takes no calls: {tasks} tasks in a row were turned away by its rate limit",
-}
-_LATER = "Run the same command again once the judge answers; it goes on where it stopped."
+ESCALATION_LIMIT = "--escalate-max-cost"
 
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """What a sitting is to work through, and how that is announced once the judge is ready."""
+    """What a sitting is to work through, and how that is announced once the judges are ready.
+
+    `seats` are those of its tasks, `spent` is what each judge of the run has cost before, in US dollars. `escalation`
+    tells what follows from the outcomes of the tasks, None where nothing does.
+    """
 
     tasks: Iterator[Task]
     start: RunStart
+    seats: tuple[int, ...]
+    spent: tuple[float, ...]
+    escalation: Escalation | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is anything to do."""
+        return self.start.tasks > 0 or self.escalation is not None
 
 
 @dataclass(slots=True)
 class SessionEnd:
-    """How a sitting ended. `problem` is what stopped it; `judge` what was learnt about the judge.
+    """How a sitting ended. `problem` is what stopped it; `judges` what was learnt about each judge, by seat.
 
     `asked` counts the tasks that a judge was asked about and whose outcome, whatever it is, is in the journal.
     """
@@ -46,49 +56,7 @@ class SessionEnd:
     problem: AnvilError | None = None
     asked: int = 0
     tally: Tally = field(default_factory=Tally)
-    judge: JudgeFacts = field(default_factory=JudgeFacts)
-
-
-class Recorder:
-    """Journals each outcome, counts it, and notices when nobody answers any more: `lost` is what to say then."""
-
-    def __init__(self, journal: JournalWriter, listener: Listener, stop: Stop, patience: int) -> None:
-        self.tally = Tally()
-        self.asked = 0
-        self.lost: EndpointError | None = None
-        self._journal = journal
-        self._listener = listener
-        self._stop = stop
-        self._patience = patience
-        self._streak = 0
-
-    def __call__(self, outcome: Outcome) -> None:
-        """Take one outcome: it is in the journal when this returns."""
-        self._journal.append(outcome)
-        self._count(outcome)
-        self._listener.advanced(self.tally)
-
-    def _count(self, outcome: Outcome) -> None:
-        tally = self.tally
-        tally.done += 1
-        self.asked += bool(outcome.exchanges)
-        codes = [cell.code for cell in outcome.cells.values() if isinstance(cell, JudgeError)]
-        tally.errors += bool(codes)
-        for exchange in outcome.exchanges:
-            if exchange.cached:
-                tally.cached += 1
-                tally.saved_tokens += (exchange.input_tokens or 0) + (exchange.output_tokens or 0)
-                continue
-            tally.calls += exchange.attempts
-            tally.input_tokens += exchange.input_tokens or 0
-            tally.output_tokens += exchange.output_tokens or 0
-            if exchange.cost is not None:
-                tally.cost = (tally.cost or 0.0) + exchange.cost
-        lost = next((code for code in codes if code in _LOST), None)
-        self._streak = self._streak + 1 if lost else 0
-        if lost and self._streak >= self._patience:
-            self.lost = EndpointError(_LOST[lost].format(tasks=self._streak), hint=_LATER)
-            self._stop.requested = True
+    judges: Mapping[int, JudgeFacts] = field(default_factory=dict)
 
 
 def run_session(
@@ -102,22 +70,41 @@ def run_session(
         return runner.run(_sitting(job, agenda, journal, around, listener))
 
 
+@dataclass(frozen=True, slots=True)
+class _Sitting:
+    """What the phases of one sitting share."""
+
+    job: Job
+    bench: Bench
+    record: Recorder
+    journal: Path
+    stop: Stop
+    listener: Listener
+
+    async def run(self, tasks: Iterator[Task], seats: Sequence[int], count: int) -> None:
+        """Work through the tasks of some seats, as many at a time as their judges take together."""
+        judge, specs = self.job.settings.judge, self.job.panel.specs
+        together = sum(seat_settings(judge, specs[seat], seat).concurrency for seat in seats)
+        crew = min(together or judge.concurrency, count)
+        self.record.patience = max(LEAST_PATIENCE, 2 * crew)
+        await run_local(tasks, self.bench.worker, crew, self.record, self.stop)
+
+
 async def _sitting(
     job: Job, agenda: Agenda, journal: JournalWriter, around: Surroundings, listener: Listener
 ) -> SessionEnd:
     stop = Stop()
-    concurrency = min(job.settings.judge.concurrency, agenda.start.tasks)
-    record = Recorder(journal, listener, stop, patience=max(_LEAST_PATIENCE, 2 * concurrency))
+    record = Recorder(journal, listener, stop)
     end = SessionEnd(tally=record.tally)
     interrupted = False
     try:
-        async with open_bench(job, around, listener) as bench:
-            listener.started(agenda.start)
-            work = asyncio.ensure_future(run_local(agenda.tasks, bench.worker, concurrency, record, stop))
+        async with open_bench(job, _purses(job, agenda), around, listener) as bench:
+            sitting = _Sitting(job, bench, record, journal.path, stop, listener)
+            work = asyncio.ensure_future(_through(sitting, agenda))
             try:
                 interrupted = await _steered(work, stop, bench, listener)
             finally:
-                end.judge = bench.facts()
+                end.judges = bench.facts()
     except BudgetReachedError as error:
         end.ending, end.problem = "budget", error
     except AnvilError as error:
@@ -127,9 +114,45 @@ async def _sitting(
     if interrupted:
         end.ending, end.problem = "interrupted", None
     end.asked = record.asked
-    if end.judge.totals is not None:  # the account of the wire also knows calls that were given up
-        record.tally.calls = end.judge.totals.calls
+    totals = [facts.totals for facts in end.judges.values() if facts.totals is not None]
+    if totals:  # the account of the wire also knows calls that were given up
+        record.tally.calls = sum(total.calls for total in totals)
     return end
+
+
+def _purses(job: Job, agenda: Agenda) -> dict[int, Budget]:
+    """Return what the judge of each seat that may be asked spends from: all from one budget, with a part for some."""
+    judge, panel = job.settings.judge, job.settings.panel
+    whole = Budget(BudgetSettings(judge.max_calls, judge.max_cost), spent=sum(agenda.spent))
+    purses = dict.fromkeys(agenda.seats, whole)
+    if agenda.escalation is not None:
+        seat = agenda.escalation.seat
+        limits = BudgetSettings(max_cost=panel.escalate_max_cost, flag=ESCALATION_LIMIT)
+        purses[seat] = whole.part(limits, spent=agenda.spent[seat])
+    return purses
+
+
+async def _through(sitting: _Sitting, agenda: Agenda) -> None:
+    """Work through the tasks, and then through what follows from their outcomes."""
+    if agenda.start.tasks:
+        sitting.listener.started(agenda.start)
+        await sitting.run(agenda.tasks, agenda.seats, agenda.start.tasks)
+    if agenda.escalation is None or sitting.stop.requested:
+        return
+    # In a thread, since a long journal takes its time and Ctrl-C must be heard.
+    found = await asyncio.to_thread(read_escalated, sitting.job, agenda.escalation, sitting.journal, sitting.stop)
+    for notice in escalation_notices(sitting.job, found):
+        sitting.listener.notice(notice)
+    tasks, seat = found.open.total(), agenda.escalation.seat
+    if tasks and not sitting.stop.requested:
+        judge = sitting.job.plan.judges[seat]
+        sitting.listener.started(replace(agenda.start, judge=judge, tasks=tasks, escalated=True))
+        try:
+            await sitting.run(found.tasks(sitting.job), (seat,), tasks)
+        except BudgetReachedError as error:
+            if error.flag != ESCALATION_LIMIT:
+                raise
+            sitting.listener.notice(f"{error.message}; where nobody else was asked, the first judge's verdict stands")
 
 
 async def _steered(work: asyncio.Future[None], stop: Stop, bench: Bench, listener: Listener) -> bool:

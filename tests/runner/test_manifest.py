@@ -22,6 +22,7 @@ def test_it_says_which_run_this_is_and_with_what_it_was_made(tmp_path: Path) -> 
     assert (found["data"]["file"], found["data"]["rows"]) == (str(runs.data), 3)
     assert found["plan"] == {
         "mode": "absolute",
+        "evidence": "quoted",
         "order": None,
         "reading": "verdict",
         "rows": 2,
@@ -30,7 +31,21 @@ def test_it_says_which_run_this_is_and_with_what_it_was_made(tmp_path: Path) -> 
         "calls": ["joint"],
         "baseline": None,
         "min_coverage": 0.9,
+        "jury_rule": None,
+        "quorum": None,
+        "escalate_when": None,
+        "escalate_max_cost": None,
     }
+    assert found["judges"] == [
+        {
+            "name": runs.judge,
+            "role": "first",
+            "share": 1.0,
+            "rung": "json_schema",
+            "dropped": [],
+            "cap_field": "max_tokens",
+        }
+    ]
     judge = found["judge"]
     assert (judge["name"], judge["rung"], judge["dropped"]) == (runs.judge, "json_schema", [])
     assert (judge["parameters"]["temperature"], judge["parameters"]["seed"]) == (0.5, 0)

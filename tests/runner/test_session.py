@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentanvil.engine import JournalWriter, Stop
-from agentanvil.runner.session import Recorder
+from agentanvil.runner.recorder import Recorder
 from agentanvil.verdict import Exchange, JudgeError, Outcome, Scored
 from tests.fakes.records import outcome
 from tests.fakes.runs import Collected, read_journal
