@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentanvil.client.base import Usage
-from agentanvil.client.prices import PriceTable
+from agentanvil.client.prices import Price, PriceTable, Rates
 from agentanvil.errors import ConfigError
 
 ALL = {"input": 3.0, "output": 15.0, "cached_input": 0.3, "cache_write": 3.75}
@@ -73,6 +73,40 @@ def test_a_judge_on_this_machine_costs_nothing() -> None:
 
 
 @pytest.mark.parametrize(
+    ("discount", "dollars"),
+    [
+        pytest.param(0.5, 0.002565, id="half"),  # of 5,130 millionths
+        pytest.param(0.2, 0.004104, id="a-fifth-off"),
+        pytest.param(0, 0.00513, id="none"),
+        pytest.param(1, 0.0, id="all"),
+        pytest.param(None, None, id="not-said"),
+    ],
+)
+def test_a_batch_is_billed_at_its_discount_whatever_was_cached(discount: float | None, dollars: float | None) -> None:
+    table = PriceTable.read({"m": {**ALL, "batch_discount": discount}})
+    usage = Usage(3010, 50, 2000, None, 1000)
+    assert table.cost(usage, "m") == pytest.approx(0.00513)
+    assert table.cost(usage, "m", batch=True) == (None if dollars is None else pytest.approx(dollars, abs=1e-12))
+
+
+def test_two_judges_with_one_model_name_may_have_a_price_each() -> None:
+    """`PROVIDER:MODEL` is for that judge alone and beats `MODEL`."""
+    prices = PriceTable.read({"m": {"input": 1, "output": 1}, "compat:m": {"input": 2, "output": 2}})
+    usage = Usage(1_000_000, 0)
+    assert prices.beside(None, "compat").cost(usage, "m") == pytest.approx(2.0)
+    assert prices.beside(None, "openai").cost(usage, "m") == pytest.approx(1.0)
+
+
+def test_a_ceiling_holds_whatever_the_cache_does_and_however_long_the_request() -> None:
+    """10 × 3.75 + 2 × 15 = 67.5 millionths; beyond 1,000 tokens of input 1,001 × 7 + 2 × 1 (but the output is 15)."""
+    price = Price(3.0, 15.0, 0.3, 3.75, ((1000, Rates(7.0, 1.0, 7.0, 7.0)),))
+    assert price.ceiling(10, 2) == pytest.approx(67.5e-6)
+    assert price.ceiling(1001, 2) == pytest.approx((1001 * 7 + 2 * 15) / 1e6)
+    assert price.of(Usage(1001, 2)) == pytest.approx((1001 * 7 + 2 * 1) / 1e6)
+    assert price.less(0.5).of(Usage(1001, 2)) == pytest.approx((1001 * 7 + 2 * 1) / 2e6)
+
+
+@pytest.mark.parametrize(
     ("given", "key"),
     [
         ({"m": {"input": 1}}, "prices.m.output"),
@@ -85,6 +119,9 @@ def test_a_judge_on_this_machine_costs_nothing() -> None:
         ({"m": {"input": True, "output": 1}}, "prices.m.input"),
         ({"m": {"input": 1, "output": 1, "cached_input": -1}}, "prices.m.cached_input"),
         ({"m": {"input": 1, "output": 1, "cached": 1}}, "prices.m"),
+        ({"m": {"input": 1, "output": 1, "batch_discount": 1.5}}, "prices.m.batch_discount"),
+        ({"m": {"input": 1, "output": 1, "batch_discount": -0.5}}, "prices.m.batch_discount"),
+        ({"m": {"input": 1, "output": 1, "batch_discount": True}}, "prices.m.batch_discount"),
         ({"m": 3}, "prices.m"),
         ({"m": [1, 2]}, "prices.m"),
         ({"m": None}, "prices.m"),
