@@ -15,6 +15,14 @@ from agentanvil.aggregate.pair_summary import (
     Preferences,
     Stated,
 )
+from agentanvil.aggregate.panel_summary import (
+    Disagreement,
+    Escalation,
+    JudgeAgreement,
+    JudgePair,
+    PanelJudge,
+    PanelSummary,
+)
 from agentanvil.aggregate.reduce import reduce_item
 from agentanvil.aggregate.spread import Spread
 from agentanvil.aggregate.summariser import Summariser
@@ -30,10 +38,10 @@ from agentanvil.aggregate.summary import (
     ScoreSummary,
     Straddle,
     Summary,
-    Usage,
     WideItem,
     WorstItem,
 )
+from agentanvil.aggregate.usage import Usage
 from agentanvil.aggregate.wins import RankedModel, Ranking, WinRate
 from agentanvil.plan import UNORDERED
 from agentanvil.rubric import OVERALL
@@ -47,6 +55,8 @@ __all__ = [
     "Coverage",
     "DimensionResult",
     "DimensionSummary",
+    "Disagreement",
+    "Escalation",
     "Frame",
     "FrameDimension",
     "Gap",
@@ -54,6 +64,8 @@ __all__ = [
     "GateVerdict",
     "ItemOutcomes",
     "ItemResult",
+    "JudgeAgreement",
+    "JudgePair",
     "JuryRule",
     "JuryTerms",
     "KnownFailures",
@@ -65,6 +77,8 @@ __all__ = [
     "PairRepeat",
     "PairResult",
     "Pairwise",
+    "PanelJudge",
+    "PanelSummary",
     "Position",
     "Preferences",
     "RankedModel",

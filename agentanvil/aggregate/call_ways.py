@@ -6,7 +6,7 @@ import math
 from collections import Counter
 
 from agentanvil.aggregate.frame import Frame, FrameDimension
-from agentanvil.aggregate.item import DimensionResult, ItemResult
+from agentanvil.aggregate.item import ItemResult
 from agentanvil.aggregate.summary import CallWays
 from agentanvil.hashing import derive_seed
 from agentanvil.plan import JOINT
@@ -24,12 +24,14 @@ class WaysTally:
         self._items: Counter[tuple[float, float, float, float]] = Counter()
         self._missing = 0
 
-    def add(self, item: ItemResult, result: DimensionResult) -> None:
+    def add(self, item: ItemResult) -> None:
         """Count this dimension of one item."""
+        # Only the first judge is asked in both ways.
+        cells = [outcome.cells.get(self._layout.id) for outcome in item.firsts]
         pairs = [
             (own.score, other.score)
-            for own, slot in zip(result.cells, self._layout.compared, strict=True)
-            if isinstance(own, Scored) and isinstance(other := item.outcomes[slot].cells[result.id], Scored)
+            for slot, compared in zip(self._layout.slots, self._layout.compared, strict=True)
+            if isinstance(own := cells[slot], Scored) and isinstance(other := cells[compared], Scored)
         ]
         if not pairs:
             self._missing += 1

@@ -84,8 +84,9 @@ class ItemResult:
     `passed` is None where the rubric has no gate, and where what the gate needs is missing or not applicable;
     shortfalls that the baseline knows do not count against it. `recovered` names what fell short in the baseline
     and does so no longer. `repeat_overalls` holds the overall of each repeat taken alone, ascending, where it has
-    one. `gap` is the first missing verdict of the most telling kind among all cells. `outcomes` stand in the plan's
-    order. `pair` is there in pairwise.
+    one. `gap` is the first missing verdict of the most telling kind among all cells. `outcomes` are those that decided,
+    in the plan's order; `firsts` are the first judge's own, in the same order, and `others` those of each judge beside
+    it, None where it was not due. `pair` is there in pairwise.
     """
 
     index: int
@@ -99,7 +100,16 @@ class ItemResult:
     dimensions: tuple[DimensionResult, ...]
     repeat_overalls: tuple[float, ...]
     outcomes: tuple[Outcome, ...]
+    firsts: tuple[Outcome, ...]
+    others: tuple[tuple[Outcome | None, ...], ...] = ()
     pair: PairResult | None = None
+
+    @property
+    def asked(self) -> Sequence[Outcome]:
+        """What every judge said, judge by judge."""
+        if not self.others:
+            return self.firsts
+        return [*self.firsts, *(outcome for seat in self.others for outcome in seat if outcome is not None)]
 
     @property
     def labels(self) -> Mapping[str, tuple[float, ...]]:

@@ -46,6 +46,7 @@ def reduce_item(frame: Frame, item: ItemOutcomes) -> ItemResult:
         dimensions=dimensions,
         repeat_overalls=repeats,
         outcomes=outcomes,
+        firsts=outcomes,
         pair=pair,
     )
 

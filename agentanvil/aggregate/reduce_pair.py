@@ -10,14 +10,10 @@ from functools import lru_cache
 from agentanvil.aggregate.frame import Frame, Rule
 from agentanvil.aggregate.item import DimensionResult
 from agentanvil.aggregate.pair import POINTS, Consistency, PairCall, PairRepeat, PairResult, winner_of
+from agentanvil.aggregate.preference import odds_of, preference_of
 from agentanvil.plan import UNORDERED
-from agentanvil.stats import log_odds, sigmoid
 from agentanvil.verdict import Cell, NotApplicable, Outcome, Scored, State, Winner
 
-# Log-probabilities come as short floats, and for the likeliest tokens only: what is rarer than this cannot be told
-# from what is impossible, and must not outweigh every other call.
-PREFERENCE_FLOOR = 1e-6
-_DECIMALS = 12
 _WORST: tuple[Consistency, ...] = ("inconsistent", "partial", "consistent", "single")
 MISSING: tuple[State, ...] = ("judge_error", "input_error", "not_run")
 """What kept a verdict away, most telling first."""
@@ -43,10 +39,10 @@ def reduce_pair(frame: Frame, dimensions: Sequence[DimensionResult], outcomes: S
         calls=calls,
         repeats=repeats,
         winner=_over_repeats([repeat.winner for repeat in repeats]),
-        preference=_probability(combined),
+        preference=preference_of(combined),
         expected=None if combined is None else winner_of(combined),
-        p_ab=_probability(_mean([call.log_odds for call in calls if call.order == "ab"])),
-        p_ba=_probability(_mean([call.log_odds for call in calls if call.order == "ba"])),
+        p_ab=preference_of(_mean([call.log_odds for call in calls if call.order == "ab"])),
+        p_ba=preference_of(_mean([call.log_odds for call in calls if call.order == "ba"])),
         stated=_over_repeats([found[0] for found in stated if found is not None]),
         consistency=next((kind for kind in _WORST if any(r.consistency == kind for r in repeats)), None),
         models=next((outcome.models for outcome in outcomes if outcome.models), ()),
@@ -82,7 +78,7 @@ def _call(
             continue
         deltas.append((layout.weight, cell.score))
         if layout.kind == "judged":
-            odds.append((layout.weight, _log_odds(cell.preference)))
+            odds.append((layout.weight, odds_of(cell.preference)))
     stated = outcomes[frame.joint[place]].stated if frame.joint else None
     if missing or not deltas:
         return PairCall(order, most_telling(missing), None, None, None, stated)
@@ -112,14 +108,6 @@ def _overall_odds(rule: Rule, odds: Sequence[tuple[int, float | None]]) -> float
     if rule == "min":
         return (min(value for _, value in present) + max(value for _, value in present)) / 2
     return math.fsum(weight * value for weight, value in present) / sum(weight for weight, _ in present)
-
-
-def _log_odds(preference: float | None) -> float | None:
-    """Return log-odds that are exactly opposite for response_a and response_b."""
-    if preference is None:
-        return None
-    rarer = max(round(min(preference, 1 - preference), _DECIMALS), PREFERENCE_FLOOR)
-    return log_odds(rarer) if preference <= 0.5 else -log_odds(rarer)
 
 
 def _repeat(calls: Sequence[PairCall]) -> PairRepeat | None:
@@ -153,7 +141,3 @@ def _over_repeats(winners: Sequence[Winner]) -> Winner | None:
 def _mean(values: Sequence[float | None]) -> float | None:
     present = [value for value in values if value is not None]
     return math.fsum(present) / len(present) if present else None
-
-
-def _probability(odds: float | None) -> float | None:
-    return None if odds is None else round(sigmoid(odds), _DECIMALS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from agentanvil.aggregate.agreement import AgreementTally, comparable_overalls
 from agentanvil.aggregate.baseline import Baseline
@@ -18,6 +19,9 @@ from agentanvil.aggregate.measure import Measure
 from agentanvil.aggregate.pair_notes import pair_notes
 from agentanvil.aggregate.pair_summary import Pairwise
 from agentanvil.aggregate.pairwise import PairTally
+from agentanvil.aggregate.panel_notes import panel_notes
+from agentanvil.aggregate.panel_summary import PanelSummary
+from agentanvil.aggregate.panel_tally import PanelTally
 from agentanvil.aggregate.reduce import reduce_item
 from agentanvil.aggregate.scores import ScoreTally
 from agentanvil.aggregate.summary import FORMAT, Coverage, DimensionSummary, OverallSummary, Summary
@@ -30,7 +34,8 @@ from agentanvil.verdict import STATES, State
 class Summariser:
     """`add` every row once, then `finish`. `seed` drives the resampling; derive it from the run's content.
 
-    `reading` is what decides a pair. With a `baseline` only failures that are not in it fail the run.
+    `reading` is what decides a pair. With a `baseline` only failures that are not in it fail the run. `jury` says how
+    the judges of a plan that has several in that role decide, the median and more than half of them where it is None.
     """
 
     def __init__(
@@ -44,16 +49,18 @@ class Summariser:
         jury: JuryTerms | None = None,
     ) -> None:
         self.frame = Frame.of(rubric, plan.first, reading=reading, baseline=baseline)
+        # One judge's rows pay nothing for there being panels.
+        self._panel: PanelTally | None = None
+        if plan.others:
+            own = replace(plan.first, calls=tuple(call for call in plan.calls if not call.compared))
+            alone = Frame.of(rubric, own, reading=reading, baseline=baseline)
+            self._panel = PanelTally(self.frame, alone, plan, jury)
         self._seed = seed
         self._gate_is_idle = rubric.mode == "pairwise" and bool(rubric.gate)
         self._allow_expected = rubric.allow_expected
         self._items = 0
         self._dimensions = [DimensionTally(self.frame, layout) for layout in self.frame.dimensions]
-        self._ways = [
-            (place, WaysTally(self.frame, layout))
-            for place, layout in enumerate(self.frame.dimensions)
-            if layout.compared
-        ]
+        self._ways = [WaysTally(self.frame, layout) for layout in self.frame.dimensions if layout.compared]
         self._pairs = PairTally(self.frame) if rubric.mode == "pairwise" else None
         self._overall = ScoreTally(signed=rubric.mode == "pairwise")
         self._overall_states: Counter[State] = Counter()
@@ -65,12 +72,12 @@ class Summariser:
 
     def add(self, item: ItemOutcomes) -> ItemResult:
         """Reduce one row, count it, and return what the row reports need. Raises ValueError as `reduce_item`."""
-        result = reduce_item(self.frame, item)
+        result = reduce_item(self.frame, item) if self._panel is None else self._panel.add(item)
         self._items += 1
         for tally, dimension in zip(self._dimensions, result.dimensions, strict=True):
             tally.add(result, dimension)
-        for place, ways in self._ways:
-            ways.add(result, result.dimensions[place])
+        for ways in self._ways:
+            ways.add(result)
         self._overall_states[result.state] += 1
         if result.overall is not None:
             self._overall.add(result.overall, result.repeat_overalls)
@@ -80,7 +87,7 @@ class Summariser:
             self._overall_agreement.add(*comparable_overalls(self.frame, result))
         self._gate.add(result)
         self._examples.add(result)
-        self._usage.add(result.outcomes)
+        self._usage.add(result.asked)
         flags = [flag for outcome in result.outcomes for flag in outcome.flags]
         if flags:
             self._flags.update(set(flags))
@@ -90,6 +97,7 @@ class Summariser:
         """Return the summary; `notes` are sentences that only the caller can know, and stand first."""
         dimensions = tuple(tally.summary(self._seed) for tally in self._dimensions)
         pairwise = self._pairs.result(self._seed) if self._pairs is not None else None
+        panel = self._panel.result(self._seed) if self._panel is not None else None
         return Summary(
             format=FORMAT,
             rubric_id=self.frame.rubric_id,
@@ -103,12 +111,13 @@ class Summariser:
             overall=self._overall_summary(pairwise),
             dimensions=dimensions,
             pairwise=pairwise,
-            call_ways=tuple(ways.result(self._seed) for _, ways in self._ways),
+            call_ways=tuple(ways.result(self._seed) for ways in self._ways),
+            panel=panel,
             worst=self._examples.worst,
             missing=self._examples.missing,
             usage=self._usage.result(),
             flags=dict(sorted(self._flags.items())),
-            notes=(*notes, *self._notes(pairwise)),
+            notes=(*notes, *self._notes(pairwise, panel)),
         )
 
     def _overall_summary(self, pairwise: Pairwise | None) -> OverallSummary:
@@ -130,8 +139,9 @@ class Summariser:
             weights=self.frame.weights,
         )
 
-    def _notes(self, pairwise: Pairwise | None) -> list[str]:
+    def _notes(self, pairwise: Pairwise | None, panel: PanelSummary | None) -> list[str]:
         notes = pair_notes(pairwise, gated=self._gate_is_idle) if pairwise is not None else []
+        notes += panel_notes(panel) if panel is not None else []
         judged = [t for t, d in zip(self._dimensions, self.frame.dimensions, strict=True) if d.kind == "judged"]
         if judged and all(tally.repeats_never_differ for tally in judged):
             notes.append(

@@ -12,6 +12,8 @@ from typing import Literal
 from agentanvil.aggregate.frame import Kind, Rule
 from agentanvil.aggregate.measure import Agreement
 from agentanvil.aggregate.pair_summary import Pairwise
+from agentanvil.aggregate.panel_summary import PanelSummary
+from agentanvil.aggregate.usage import Usage
 from agentanvil.rubric import Mode
 from agentanvil.stats import Estimate, Interval
 from agentanvil.verdict import State
@@ -191,31 +193,13 @@ class MissingItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
-    """What the verdicts took, however often they were replayed since.
-
-    Token counts sum what providers stated; None where none did, `without_tokens` counts answers that stated
-    none. `cost` is in US dollars, None as soon as one answer has no price (`without_price` counts those):
-    an unknown price is not a price of 0.
-    """
-
-    exchanges: int
-    failed_exchanges: int
-    input_tokens: int | None
-    output_tokens: int | None
-    cached_tokens: int | None
-    reasoning_tokens: int | None
-    without_tokens: int
-    cost: float | None
-    without_price: int
-
-
-@dataclass(frozen=True, slots=True)
 class Summary:
     """One run.
 
-    `pairwise` is there in that mode, `call_ways` where joint and split calls were both asked. `flags` counts items
-    whose row or replies carry a flag; `notes` are sentences for people.
+    `pairwise` is there in that mode, `call_ways` where joint and split calls were both asked, `panel` where there are
+    several judges: `judge` is the first of them then, and all other figures are those of what they came to together.
+    `usage` is that of all judges. `flags` counts items whose row or replies carry a flag; `notes` are sentences for
+    people.
     """
 
     format: int
@@ -231,6 +215,7 @@ class Summary:
     dimensions: tuple[DimensionSummary, ...]
     pairwise: Pairwise | None
     call_ways: tuple[CallWays, ...]
+    panel: PanelSummary | None
     worst: tuple[WorstItem, ...]
     missing: tuple[MissingItem, ...]
     usage: Usage

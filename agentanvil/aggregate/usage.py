@@ -5,11 +5,31 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from agentanvil.aggregate.summary import Usage
 from agentanvil.verdict import Outcome
 
 _COUNTED = ("input_tokens", "output_tokens", "cached_tokens", "reasoning_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the verdicts took, however often they were replayed since.
+
+    Token counts sum what providers stated; None where none did, `without_tokens` counts answers that stated
+    none. `cost` is in US dollars, None as soon as one answer has no price (`without_price` counts those):
+    an unknown price is not a price of 0.
+    """
+
+    exchanges: int
+    failed_exchanges: int
+    input_tokens: int | None
+    output_tokens: int | None
+    cached_tokens: int | None
+    reasoning_tokens: int | None
+    without_tokens: int
+    cost: float | None
+    without_price: int
 
 
 class UsageTally:
