@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentanvil.aggregate import ItemOutcomes, Summariser, Summary
+from agentanvil.aggregate import ItemOutcomes, JuryTerms, Summariser, Summary
 from agentanvil.dataset import Row
 from agentanvil.engine import JournalIndex, JournalReader, read_index
 from agentanvil.errors import RunWriteError, Where
 from agentanvil.hashing import derive_seed
-from agentanvil.plan import Plan, plan_calls, task_id
+from agentanvil.plan import Escalation, Plan, Seat, parse_condition, plan_calls
 from agentanvil.report import ReportWriters, failure_lines, read_baseline
 from agentanvil.rubric import Rubric, parse_rubric
 from agentanvil.runner.deciders import without_evidence
+from agentanvil.runner.due import DueOutcomes, RowName
 from agentanvil.runner.folder import JOURNAL
 from agentanvil.runner.job import rubric_in_mode
-from agentanvil.verdict import NotRun, Outcome
 
 RowSource = Callable[[], Iterator[Row]]
 
@@ -34,6 +34,7 @@ def write_reports(
     shape = manifest["plan"]
     rubric = rubric_of(manifest)
     plan = plan_of(manifest)
+    escalation = escalation_of(manifest, rubric, plan)
     fingerprint = manifest["fingerprint"]
     index = read_index(folder / JOURNAL, plan, shape["rows"], fingerprint)
     summariser = Summariser(
@@ -42,16 +43,18 @@ def write_reports(
         derive_seed(fingerprint, "intervals"),
         reading=shape["reading"],
         baseline=None if shape["baseline"] is None else read_baseline(shape["baseline"], rubric),
+        jury=JuryTerms.of(len(plan.judges), shape["jury_rule"], shape["quorum"]) if _is_jury(plan) else None,
     )
     reader = JournalReader(folder / JOURNAL, index)
     try:
         with ReportWriters(folder, summariser.frame, junit=True) as writers:
-            for item in _items(index, reader, rows):
+            for item in _items(index, reader, rows, escalation):
                 result = summariser.add(item)
                 writers.add(result)
                 for line in failure_lines(result):
                     failed(line)
-            summary = summariser.finish(_notes(manifest, rubric, plan.judges))
+            unread = () if escalation is None else sorted(escalation.unread)
+            summary = summariser.finish((*_notes(manifest, rubric, plan.judges), *map(_never_unsure, unread)))
             writers.finish(summary)
     except OSError as error:
         raise RunWriteError(
@@ -74,42 +77,29 @@ def plan_of(manifest: Mapping[str, Any]) -> Plan:
     """Return the plan of a run."""
     shape, judge = manifest["plan"], manifest["judge"]
     calls = plan_calls(rubric_of(manifest), shape["ways"])
-    return Plan(calls, shape["repeats"], judge["name"], shape["order"], judge["parameters"]["seed"])
+    others = tuple(Seat(beside["name"], beside["role"], beside["share"]) for beside in manifest["judges"][1:])
+    return Plan(calls, shape["repeats"], judge["name"], shape["order"], judge["parameters"]["seed"], others)
 
 
-def _items(index: JournalIndex, reader: JournalReader, rows: RowSource | None) -> Iterator[ItemOutcomes]:
+def escalation_of(manifest: Mapping[str, Any], rubric: Rubric, plan: Plan) -> Escalation | None:
+    """Return what tells where a run's second judge was due, None where none was escalated to."""
+    condition = manifest["plan"]["escalate_when"]
+    return None if condition is None else Escalation(rubric, plan, parse_condition(condition))
+
+
+def _is_jury(plan: Plan) -> bool:
+    return any(seat.role == "jury" for seat in plan.others)
+
+
+def _items(
+    index: JournalIndex, reader: JournalReader, rows: RowSource | None, escalation: Escalation | None
+) -> Iterator[ItemOutcomes]:
     unnamed = _unnamed_rows(rows)
+    due = DueOutcomes(index.plan, escalation)
     for number in range(index.rows):
         outcomes = reader.row(number)
-        if outcomes:
-            item_id, labels = outcomes[0].item_id, outcomes[0].labels
-        else:
-            item_id, labels = unnamed(number)
-        yield ItemOutcomes(number, item_id, _with_not_run(index.plan, number, item_id, labels, outcomes))
-
-
-def _with_not_run(
-    plan: Plan, number: int, item_id: str, labels: Mapping[str, tuple[float, ...]], outcomes: list[Outcome]
-) -> list[Outcome]:
-    slots = plan.slots()
-    if len(outcomes) == len(slots):
-        return outcomes
-    have = {(o.call, o.repeat, plan.place_of(o.order)): o for o in outcomes}
-    return [
-        have.get(slot.key)
-        or Outcome(
-            task_id=task_id(item_id, slot.call.name, slot.repeat),
-            row=number,
-            item_id=item_id,
-            call=slot.call.name,
-            repeat=slot.repeat,
-            order=plan.order_of(slot, None),
-            judge=plan.judge_of(slot),
-            cells=dict.fromkeys(slot.call.dimensions, NotRun()),
-            labels=labels,
-        )
-        for slot in slots
-    ]
+        item_id, labels = (outcomes[0].item_id, outcomes[0].labels) if outcomes else unnamed(number)
+        yield ItemOutcomes(number, item_id, due.of(RowName(number, item_id, labels), outcomes))
 
 
 def _unnamed_rows(rows: RowSource | None) -> Callable[[int], tuple[str, Mapping[str, tuple[float, ...]]]]:
@@ -136,7 +126,13 @@ def _notes(manifest: Mapping[str, Any], rubric: Rubric, judges: tuple[str, ...])
     if data["unread"]:
         told = "; ".join(data["unread_examples"])
         notes.append(f"{data['unread']} record(s) of the data hold no trace that can be read: {told}")
-    dropped = manifest["judge"].get("dropped")
-    if dropped:
-        notes.append(f"the judge does not take {', '.join(dropped)}, so it was asked without")
+    several = len(judges) > 1
+    for judge in manifest["judges"]:
+        if judge.get("dropped"):
+            name = judge["name"] if several else "the judge"
+            notes.append(f"{name} does not take {', '.join(judge['dropped'])}, so it was asked without")
     return tuple(notes)
+
+
+def _never_unsure(measure: str) -> str:
+    return f"no verdict of the first judge came with its {measure}, so none was unsure by that"
