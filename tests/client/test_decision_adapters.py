@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ from agentanvil.errors import (
     RequestTooLargeError,
     ServerFaultError,
 )
-from tests.fakes.decision_servers import openai_decisions, systemone
+from tests.fakes.decision_servers import Told, openai_decisions, systemone
 from tests.fakes.json_values import JSON_VALUES
 from tests.fakes.server import FakeServer, answer_json
 
@@ -37,12 +38,12 @@ QUESTIONS = (
     Question("cited", "predicate", "It cites a source."),
 )
 REQUEST = ChatRequest((Message("user", "Zwölf €"),), sampling=Sampling(temperature=None), questions=QUESTIONS)
-TOLD = {"clear": (0.1, 0.2, 0.7), "kind": (0.4, 0.6), "cited": 0.9}
+TOLD: dict[str, Told] = {"clear": (0.1, 0.2, 0.7), "kind": (0.4, 0.6), "cited": 0.9}
 
 
-def read(adapter: Adapter, body: object, status: int = 200, **headers: str) -> ChatReply:
+def read(adapter: Adapter, body: object, status: int = 200, headers: Mapping[str, str] | None = None) -> ChatReply:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return adapter.read(WireReply(status, raw, headers), Shape())
+    return adapter.read(WireReply(status, raw, headers or {}), Shape())
 
 
 def answers(adapter: Adapter, body: object) -> tuple[Answer, ...]:
@@ -242,7 +243,8 @@ def test_output_that_is_not_counted_is_none_and_a_gateways_bill_is_the_cost(adap
     assert reply.usage == Usage(50, 0, 20)
     assert reply.cost == 0.000021
     assert read(adapter, {"answers": empty, "usage": {"prompt_tokens": 50}}).usage == Usage(50, 0)
-    for nothing in (None, {}, {"input_tokens": -1}, {"input_tokens": "9"}, [], {"cost": -1.0}):
+    nothings: tuple[object, ...] = (None, {}, {"input_tokens": -1}, {"input_tokens": "9"}, [], {"cost": -1.0})
+    for nothing in nothings:
         reply = read(adapter, {"answers": empty, "usage": nothing})
         assert (reply.usage, reply.cost) == (Usage(), None)
 
@@ -281,8 +283,8 @@ def test_a_server_whose_model_decides_nothing_says_what_to_do(adapter: Adapter) 
 @pytest.mark.parametrize("adapter", BOTH)
 def test_the_request_id_is_kept(adapter: Adapter) -> None:
     header = "x-typesafe-request-id" if adapter is SYSTEM_ONE else "x-request-id"
-    body = {"answers": [] if adapter is OPENAI else {}}
-    assert read(adapter, body, **{header: "req-1"}).request_id == "req-1"
+    body: dict[str, object] = {"answers": [] if adapter is OPENAI else {}}
+    assert read(adapter, body, headers={header: "req-1"}).request_id == "req-1"
 
 
 def test_a_refused_request_is_settled_by_whether_any_has_passed() -> None:

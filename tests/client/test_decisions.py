@@ -10,7 +10,7 @@ from agentanvil.client.decisions import Answer, AnswerKind, number, read_answers
 from tests.fakes.json_values import JSON_VALUES
 
 KINDS: tuple[AnswerKind, ...] = ("predicate", "choice", "score", "refusal", "unknown")
-TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
+TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 ANSWERS = st.builds(
     Answer,
     st.none() | TEXT,
