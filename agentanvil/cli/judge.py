@@ -28,6 +28,7 @@ from agentanvil.cli.progress import Progress
 from agentanvil.cli.summary import console
 from agentanvil.runner.config import judge_settings, load_config
 from agentanvil.runner.judge import JudgeReport, as_dict, inspect_judge, judge_exit
+from agentanvil.runner.pricing import price_line
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -124,4 +125,4 @@ def _price(report: JudgeReport) -> str:
     if report.price is None:
         return f"unknown (give prices in anvil.yaml); {spent} were made"
     cost = f", ${totals.cost:.6f}" if totals and totals.cost is not None else ""
-    return f"${report.price.input:g} in, ${report.price.output:g} out for a million tokens; {spent} were made{cost}"
+    return f"{price_line(report.price)}; {spent} were made{cost}"

@@ -13,9 +13,11 @@ from datetime import date, datetime
 from functools import cache, lru_cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from agentanvil.client.own_prices import BATCH_DISCOUNTS, OWN_PRICES, OwnPrice
 from agentanvil.client.prices import Price, Quote, Rates
+from agentanvil.client.spec import is_loopback
 
 if TYPE_CHECKING:
     from genai_prices.data_snapshot import DataSnapshot
@@ -161,8 +163,9 @@ def _newest_change(day: date) -> str | None:
 @cache
 def _provider_at(base_url: str | None) -> str | None:
     """Return whose public address this is, by the library; a machine of one's own is nobody's."""
-    found = base_url and next((p for p in _library().providers if re.match(p.api_pattern, base_url)), None)
-    return found.id if found else None
+    if base_url is None or is_loopback(urlsplit(base_url).hostname or ""):
+        return None
+    return next((provider.id for provider in _library().providers if re.match(provider.api_pattern, base_url)), None)
 
 
 def _named_in(model: str) -> tuple[str | None, str]:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from agentanvil.client import ChatClient, ChatReply, ChatRequest, Usage
 from agentanvil.client.headers import RateHeaders
-from agentanvil.client.prices import Price
+from agentanvil.client.prices import Quote
 from agentanvil.client.refusals import LOGPROBS
 from agentanvil.client.spec import JudgeSpec
 from agentanvil.client.token_logprobs import ALTERNATIVES
@@ -24,8 +24,9 @@ from agentanvil.runner.exits import Exit
 from agentanvil.runner.job import Surroundings
 from agentanvil.runner.local_judge import name_judge
 from agentanvil.runner.loop import loop_factory
+from agentanvil.runner.pricing import judge_price, price_entry
 from agentanvil.runner.settings import JudgeSettings
-from agentanvil.runner.stack import CACHE_OFF, JudgeFacts, JudgeStack, ReplayStack, open_stack, price_table, wire_of
+from agentanvil.runner.stack import CACHE_OFF, JudgeFacts, JudgeStack, ReplayStack, open_stack, wire_of
 from agentanvil.runner.wiring import call_settings
 from agentanvil.strict_json import JsonError, parse_json, replace_surrogates
 
@@ -68,7 +69,7 @@ class JudgeReport:
     usage: Usage | None = None
     reasoning: bool | None = None
     rates: RateHeaders | None = None
-    price: Price | None = None
+    price: Quote | None = None
     replies: int | None = None
 
     @property
@@ -104,7 +105,7 @@ def as_dict(report: JudgeReport) -> dict[str, Any]:
     facts = found.pop("facts")
     totals = facts.pop("totals") or {}
     spent = {"calls": totals.get("calls"), "cost_usd": totals.get("cost")}
-    return {"usable": report.usable, **found, **facts, **spent}
+    return {"usable": report.usable, **found, "price": price_entry(report.price), **facts, **spent}
 
 
 async def _inspected(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, listener: Listener) -> JudgeReport:
@@ -142,7 +143,7 @@ async def _asked(spec: JudgeSpec, settings: JudgeSettings, stack: JudgeStack) ->
         usage=last.usage,
         reasoning=last.reasoning,
         rates=last.rates,
-        price=price_table(spec, settings).find(spec.model, last.model),
+        price=judge_price(spec, settings, last.model),
     )
 
 

@@ -11,13 +11,14 @@ from typing import Any
 from agentanvil import __version__
 from agentanvil.runner.folder import FORMAT
 from agentanvil.runner.job import Job
+from agentanvil.runner.pricing import judge_price, price_entry
 from agentanvil.runner.session import SessionEnd
 from agentanvil.runner.settings import JudgeSettings
 from agentanvil.runner.stack import JudgeFacts
 
 _LEARNT = ("rung", "dropped", "cap_field")
 _KEPT = ("rescored_from",)
-_LIBRARIES = ("aiohttp", "httpx", "numpy", "pydantic")
+_LIBRARIES = ("aiohttp", "genai-prices", "httpx", "numpy", "pydantic")
 
 
 def open_manifest(job: Job, before: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -111,12 +112,13 @@ def read_share(manifest: Mapping[str, Any]) -> float:
 
 
 def _judges(job: Job, before: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return an entry for each judge, with what earlier sittings learnt about it."""
+    """Return an entry for each judge, with its price today and what earlier sittings learnt about it."""
     learnt = [{key: value for key, value in judge.items() if key in _LEARNT} for judge in before]
     seats = [("first", 1.0), *((seat.role, seat.share) for seat in job.plan.others)]
+    prices = [price_entry(judge_price(spec, job.settings.judge)) for spec in job.panel.specs] or [None]
     return [
-        {"name": name, "role": role, "share": share, **(learnt[seat] if seat < len(learnt) else {})}
-        for seat, (name, (role, share)) in enumerate(zip(job.plan.judges, seats, strict=True))
+        {"name": name, "role": role, "share": share, "price": price, **(learnt[seat] if seat < len(learnt) else {})}
+        for seat, (name, (role, share), price) in enumerate(zip(job.plan.judges, seats, prices, strict=True))
     ]
 
 

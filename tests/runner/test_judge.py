@@ -215,7 +215,7 @@ def test_price_and_cost_by_hand() -> None:
     with FakeServer(graded) as server:
         report = inspect(server, prices=PriceTable.read({"m": {"input": 2.0, "output": 8.0}}))
     assert report.price is not None
-    assert report.price.output == 8.0
+    assert report.price.price.output == 8.0
     assert as_dict(report)["cost_usd"] == pytest.approx(3 * (100 * 2.0 + 20 * 8.0) / 1e6)
 
 

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
+
+import pytest
 
 from agentanvil import __version__
 from agentanvil.client.prices import PriceTable
@@ -41,6 +44,17 @@ def test_it_says_which_run_this_is_and_with_what_it_was_made(tmp_path: Path) -> 
             "name": runs.judge,
             "role": "first",
             "share": 1.0,
+            "price": {
+                "source": "anvil.yaml",
+                "version": None,
+                "date": None,
+                "model": "m",
+                "input": 10.0,
+                "output": 50.0,
+                "cached_input": 10.0,
+                "cache_write": 10.0,
+                "long_requests": [],
+            },
             "rung": "json_schema",
             "dropped": [],
             "cap_field": "max_tokens",
@@ -51,6 +65,31 @@ def test_it_says_which_run_this_is_and_with_what_it_was_made(tmp_path: Path) -> 
     assert (judge["parameters"]["temperature"], judge["parameters"]["seed"]) == (0.5, 0)
     assert {"python", "httpx", "aiohttp"} <= found["versions"].keys()
     assert set(found["identity"]) >= {"rubric", "data", "judge", "prompt"}
+
+
+def test_a_price_from_a_list_says_which_list_of_which_day(tmp_path: Path) -> None:
+    with FakeServer(graded) as server:
+        runs = Runs(tmp_path, f"openai:gpt-6-luna@{server.url}")
+        runs.grade(environ={"OPENAI_API_KEY": "sk-canary-1234"}, limit=2)
+    price = runs.manifest()["judges"][0]["price"]
+    assert (price["source"], price["version"], price["model"]) == (
+        "genai-prices",
+        version("genai-prices"),
+        "gpt-6-luna",
+    )
+    assert price["date"] >= "2026-11"
+    assert (price["input"], price["output"], price["cached_input"], price["cache_write"]) == (0.1, 0.5, 0.01, 0.125)
+    assert price["long_requests"][0]["above_input_tokens"] == 272_000
+    # Two calls of 100 tokens in and 20 out: 2 × (100 × 0.1 + 20 × 0.5) = 40 millionths.
+    assert runs.manifest()["sessions"][0]["cost_usd"] == pytest.approx(40e-6)
+
+
+def test_a_price_that_nobody_knows_is_none(tmp_path: Path) -> None:
+    with FakeServer(graded) as server:
+        runs = Runs(tmp_path, server)
+        runs.grade(limit=2)
+    assert runs.manifest()["judges"][0]["price"] is None
+    assert runs.manifest()["sessions"][0]["cost_usd"] is None
 
 
 def test_each_sitting_tells_what_it_cost(tmp_path: Path) -> None:
