@@ -23,25 +23,29 @@ class Progress:
         self._step: tqdm[Any] | None = None
         self._step_name = ""
         self._start: RunStart | None = None
+        self._done = self._before = 0
 
     def started(self, start: RunStart) -> None:
-        """Say what is about to be asked."""
+        """Say what is about to be asked, and count from 0 again."""
         self._close_step()
-        self._start = start
+        self._close_bar()
+        again, self._start, self._before = self._start is not None, start, self._done
         hidden = f"; hidden from the judge: {', '.join(start.hidden_fields)}" if start.hidden_fields else ""
         resumed = f", {start.resumed} done before" if start.resumed else ""
-        self._say(f"{start.judge}: {start.tasks} tasks over {start.rows} rows{resumed} → {start.folder}{hidden}")
-        if start.unread:
+        tasks = f"{start.tasks} {'escalated ' if start.escalated else ''}tasks"
+        self._say(f"{start.judge}: {tasks} over {start.rows} rows{resumed} → {start.folder}{hidden}")
+        if start.unread and not again:
             self._say(f"{start.unread} record(s) hold no trace that can be read: {'; '.join(start.unread_examples)}")
 
     def advanced(self, tally: Tally) -> None:
         """Move the bar; its line is rewritten a few times a second at most."""
         self._close_step()
+        self._done = tally.done
         if not self._bars or self._start is None:
             return
         if self._bar is None:
             self._bar = tqdm(total=self._start.tasks, unit="task", file=sys.stderr, mininterval=0.2, smoothing=0.05)
-        if self._bar.update(tally.done - self._bar.n):
+        if self._bar.update(tally.done - self._before - self._bar.n):
             cost = "" if tally.cost is None else f"${tally.cost:.4f} "
             self._bar.set_postfix_str(f"{cost}errors {tally.errors} cached {tally.cached}", refresh=False)
 
@@ -74,6 +78,9 @@ class Progress:
     def finished(self) -> None:
         """Close the bars."""
         self._close_step()
+        self._close_bar()
+
+    def _close_bar(self) -> None:
         if self._bar is not None:
             self._bar.close()
             self._bar = None

@@ -125,18 +125,19 @@ def _agenda(job: Job, journal: Path) -> Agenda:
         limit = job.settings.panel.escalate_max_cost
         if not found.open or (limit is not None and index.spent[escalation.seat] >= limit):
             escalation = None
+    seats = tuple(sorted(seat for seat in counts if seat is not None))
     return Agenda(
         tasks=pending(job, index),
-        start=_start(job, index, counts.total()),
-        seats=tuple(sorted(seat for seat in counts if seat is not None)),
+        start=_start(job, index, seats, counts.total()),
+        seats=seats,
         spent=tuple(index.spent),
         escalation=escalation,
     )
 
 
-def _start(job: Job, index: JournalIndex, open_tasks: int) -> RunStart:
+def _start(job: Job, index: JournalIndex, seats: tuple[int, ...], open_tasks: int) -> RunStart:
     return RunStart(
-        judge=job.plan.judge,
+        judge=" + ".join(job.plan.judges[seat] for seat in seats) or job.plan.judge,
         folder=str(job.folder),
         rows=job.rows,
         tasks=open_tasks,

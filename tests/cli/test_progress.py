@@ -77,3 +77,24 @@ def test_a_run_that_ends_before_it_began_closes_what_was_open(monkeypatch: pytes
     progress.finished()
     progress.finished()
     assert "server" in terminal.getvalue()
+
+
+def test_what_is_escalated_is_counted_from_0_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    progress = Progress(quiet=False)
+    tally = Tally()
+    for start in (
+        RunStart("cheap", "run", rows=3, tasks=3, resumed=0),
+        RunStart("strong", "run", 3, 2, 0, escalated=True),
+    ):
+        progress.started(start)
+        for _ in range(start.tasks):
+            tally.done += 1
+            progress.advanced(tally)
+    progress.finished()
+    text = terminal.getvalue()
+    assert "cheap: 3 tasks over 3 rows" in text
+    assert "strong: 2 escalated tasks over 3 rows" in text
+    assert "3/3" in text
+    assert "2/2" in text
