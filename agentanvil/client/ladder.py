@@ -55,13 +55,13 @@ class Ladder:
         if used != self._shape:
             return
         parameter = "max_tokens" if refusal.parameter in CAPS else refusal.parameter
-        if parameter == UNNAMED:
-            parameter = self._suspect(request)
-        lower = self._lower(parameter, refusal, request)
+        unnamed = parameter == UNNAMED
+        lower = self._lower(self._suspect(request) if unnamed else parameter, refusal, request)
         if lower is None:
             explicit = request.sampling.explicit
-            unsure = refusal.parameter == UNNAMED and bool(explicit)
-            self._hopeless = self._dead_end(parameter, refusal, explicit=unsure or parameter in explicit)
+            self._hopeless = self._dead_end(
+                parameter, refusal, explicit=bool(explicit) if unnamed else parameter in explicit
+            )
             raise copy(self._hopeless)
         self._shape = lower
         if self._store is not None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from agentanvil.client.adapter import Shape
 from agentanvil.client.base import ChatRequest
 from agentanvil.client.chat_completions import ChatCompletions
 from agentanvil.client.refusals import EFFORT
+
+_TOO_MUCH = 1e6  # dollars; no answer costs as much, so what says so is no bill
 
 
 class OpenRouter(ChatCompletions):
@@ -37,4 +37,4 @@ def _amount(holder: object, name: str) -> float | None:
     value = holder.get(name) if isinstance(holder, dict) else None
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return float(value) if math.isfinite(value) and 0 <= value < 1e9 else None
+    return float(value) if 0 <= value < _TOO_MUCH else None
