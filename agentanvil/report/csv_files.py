@@ -7,12 +7,12 @@ column says why. UTF-8 without a byte order mark, lines end in LF.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from agentanvil.aggregate import UNORDERED, Frame, ItemResult, picked_slot, winner_of
 from agentanvil.report.atomic import AtomicText
 from agentanvil.report.cells import flag_cell, number_cell, text_cell
-from agentanvil.verdict import Cell, NotApplicable, NotRun, Outcome, Scored
+from agentanvil.verdict import Because, Cell, NotApplicable, NotRun, Outcome, Scored
 
 ITEM_COLUMNS = ("id", "state", "overall", "pass")
 SCORE_COLUMNS = (
@@ -42,7 +42,8 @@ PAIR_COLUMNS = ("winner", "preference", "consistency", "stated_winner", "p_ab", 
 CHECK = "check"
 _BETWEEN_QUOTES = " | "
 _NO_READING = ("", "")
-_NO_PAIR = ("", "", "", "")
+_NO_MORE = ("", "", "", "")
+_ASKED: Mapping[Because, str] = {because: f"asked_{because}" for because in ("unsure", "missing", "share")}
 _BATCH = 500
 
 Field = str | float | int
@@ -105,13 +106,16 @@ class ItemsCsv(_CsvFile):
 class ScoresCsv(_CsvFile):
     """Writes `scores.csv`, in the plan's order. Several quotes stand in one cell, parted by ` | `.
 
-    `judge` is `check` where code decided; `order` is empty where nothing was ordered. `expected_score` and
-    `entropy` need log-probabilities and are empty without them. For a missing verdict `code` is its kind and `reason`
-    what was said about it. `call` is the call that brought the verdict: `joint`, `checks`, or the dimension's own.
+    Where there are several judges, each one's own verdict has its row, in the order in which they were named; what they
+    came to together is in `items.csv`. `judge` is `check` where code decided; `order` is empty where nothing was
+    ordered. `expected_score`, `entropy` and `label_mass` need the judge's probabilities and are empty without them. For
+    a missing verdict `code` is its kind and `reason` what was said about it. `flags` tells with `asked_unsure`,
+    `asked_missing` or `asked_share` why a judge was asked whom not every row is put to. `call` is the call that brought
+    the verdict: `joint`, `checks`, or the dimension's own.
 
     In pairwise `score` is response_a's lead, `evidence` is from response_a, `rival_evidence` from response_b,
-    `preference` the probability that response_a is better and `label_mass` what it rests on; `slot` is what the judge
-    itself said: A for the response that `order` showed first, B or tie.
+    `preference` the probability that response_a is better; `slot` is what the judge itself said: A for the response
+    that `order` showed first, B or tie.
     """
 
     def __init__(self, file: AtomicText, frame: Frame) -> None:
@@ -129,29 +133,48 @@ class ScoresCsv(_CsvFile):
         """Append the rows of one item's cells."""
         item = text_cell(result.id)
         rows: list[tuple[Field, ...]] = []
-        for outcome, dimensions, call in zip(result.outcomes, self._slots, self._calls, strict=True):
-            judge = text_cell(outcome.judge)
-            order = "" if outcome.order == UNORDERED else outcome.order
-            for name, column, checked in dimensions:
-                cell = outcome.cells[name]
-                verdict = self._verdict(outcome, cell)
-                pair = _pair_cells(cell, order) if self._pairs and isinstance(cell, Scored) else _NO_PAIR
-                judged_by = CHECK if checked else judge
-                rows.append((item, column, judged_by, outcome.repeat, order, *verdict, call, *pair))
+        for place, outcome in enumerate(result.firsts):
+            rows += self._rows_of(item, place, outcome)
+            for seat in result.others:
+                other = seat[place]
+                if other is not None:
+                    rows += self._rows_of(item, place, other)
         self._append(rows)
+
+    def _rows_of(self, item: str, place: int, outcome: Outcome) -> list[tuple[Field, ...]]:
+        judge, call = text_cell(outcome.judge), self._calls[place]
+        order = "" if outcome.order == UNORDERED else outcome.order
+        rows: list[tuple[Field, ...]] = []
+        for name, column, checked in self._slots[place]:
+            cell = outcome.cells[name]
+            verdict = self._verdict(outcome, cell)
+            more = self._more(cell, order) if isinstance(cell, Scored) else _NO_MORE
+            rows.append((item, column, CHECK if checked else judge, outcome.repeat, order, *verdict, call, *more))
+        return rows
 
     def _verdict(self, outcome: Outcome, cell: Cell) -> tuple[Field, ...]:
         flags = " ".join((*outcome.flags, *cell.flags)) if outcome.flags or cell.flags else ""
+        if outcome.because:
+            flags = f"{flags} {_ASKED[outcome.because]}" if flags else _ASKED[outcome.because]
         if isinstance(cell, Scored):
             evidence = text_cell(_BETWEEN_QUOTES.join(cell.evidence))
             found = flag_cell(cell.evidence_found)
             score, normalised = self._score(cell.score)
-            return cell.state, score, normalised, *_NO_READING, evidence, found, text_cell(cell.reason), "", flags
+            read = number_cell(cell.expected_score), number_cell(cell.entropy)
+            return cell.state, score, normalised, *read, evidence, found, text_cell(cell.reason), "", flags
         if isinstance(cell, NotApplicable):
             evidence = text_cell(_BETWEEN_QUOTES.join(cell.evidence))
             return cell.state, "", "", *_NO_READING, evidence, "", text_cell(cell.reason), "", flags
         message = "" if isinstance(cell, NotRun) else text_cell(cell.message)
         return cell.state, "", "", *_NO_READING, "", "", message, text_cell(cell.code), flags
+
+    def _more(self, cell: Scored, order: str) -> tuple[Field, Field, Field, Field]:
+        mass = "" if cell.label_mass is None else number_cell(cell.label_mass)
+        if not self._pairs:
+            return "", "", "", mass
+        slot = picked_slot(winner_of(cell.score), order) if order else ""
+        rival = text_cell(_BETWEEN_QUOTES.join(cell.rival_evidence))
+        return slot, rival, number_cell(cell.preference), mass
 
     def _score(self, score: float) -> tuple[Field, Field]:
         found = self._numbers.get(score)
@@ -159,9 +182,3 @@ class ScoresCsv(_CsvFile):
             found = number_cell(score), number_cell(self._frame.normalise(score))
             self._numbers[score] = found
         return found
-
-
-def _pair_cells(cell: Scored, order: str) -> tuple[Field, Field, Field, Field]:
-    slot = picked_slot(winner_of(cell.score), order) if order else ""
-    rival = text_cell(_BETWEEN_QUOTES.join(cell.rival_evidence))
-    return slot, rival, number_cell(cell.preference), number_cell(cell.label_mass)
