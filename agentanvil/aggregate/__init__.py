@@ -2,7 +2,7 @@
 
 from agentanvil.aggregate.baseline import Baseline
 from agentanvil.aggregate.examples import lowest_dimension
-from agentanvil.aggregate.frame import Frame, FrameDimension, Reading, gated_by
+from agentanvil.aggregate.frame import Frame, FrameDimension, Gated, Reading, gated_by
 from agentanvil.aggregate.item import DimensionResult, Gap, ItemOutcomes, ItemResult, Shortfall
 from agentanvil.aggregate.jury import JuryRule, JuryTerms
 from agentanvil.aggregate.measure import Agreement
@@ -23,6 +23,7 @@ from agentanvil.aggregate.panel_summary import (
     PanelJudge,
     PanelSummary,
 )
+from agentanvil.aggregate.readings import ReadingSummary, UncertainItem
 from agentanvil.aggregate.reduce import reduce_item
 from agentanvil.aggregate.spread import Spread
 from agentanvil.aggregate.summariser import Summariser
@@ -62,6 +63,7 @@ __all__ = [
     "Gap",
     "Gate",
     "GateVerdict",
+    "Gated",
     "ItemOutcomes",
     "ItemResult",
     "JudgeAgreement",
@@ -84,6 +86,7 @@ __all__ = [
     "RankedModel",
     "Ranking",
     "Reading",
+    "ReadingSummary",
     "ScoreSummary",
     "Shortfall",
     "Spread",
@@ -91,6 +94,7 @@ __all__ = [
     "Straddle",
     "Summariser",
     "Summary",
+    "UncertainItem",
     "Usage",
     "WideItem",
     "WinRate",

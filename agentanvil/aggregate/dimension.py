@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 from agentanvil.aggregate.agreement import AgreementTally
+from agentanvil.aggregate.as_read import NO_READING, PASSES_FROM, nearest
 from agentanvil.aggregate.examples import WidestItems
 from agentanvil.aggregate.frame import Frame, FrameDimension
 from agentanvil.aggregate.item import DimensionResult, ItemResult
 from agentanvil.aggregate.measure import Measure
+from agentanvil.aggregate.readings import ReadingTally, reading_notes
 from agentanvil.aggregate.scores import ScoreTally, cell_count, cell_distribution
 from agentanvil.aggregate.spread import Straddled
 from agentanvil.aggregate.summary import DimensionSummary, Straddle
 from agentanvil.stats import Estimate, Interval, wilson_interval
-from agentanvil.verdict import NO_EVIDENCE, STATES, NotApplicable, Scored, State
+from agentanvil.verdict import NO_EVIDENCE, STATES, Cell, NotApplicable, Scored, State
 
 _EXAMPLES = 2
 
@@ -24,9 +27,10 @@ class DimensionTally:
     def __init__(self, frame: Frame, layout: FrameDimension) -> None:
         self._frame = frame
         self._layout = layout
-        self._both = frame.orders == 2
-        self._scores = ScoreTally(signed=frame.mode == "pairwise")
-        # Of single cells, where an item's scores are means of two.
+        self._continuous = frame.expects and layout.kind == "judged"
+        self._singly = frame.orders == 2 or self._continuous
+        self._scores = ScoreTally(signed=frame.mode == "pairwise", continuous=self._continuous)
+        # Of single cells, where an item's scores are means of two, or expected ones.
         self._cells: Counter[tuple[float, ...]] = Counter()
         self._states: Counter[State] = Counter()
         self._codes: defaultdict[State, Counter[str]] = defaultdict(Counter)
@@ -37,6 +41,8 @@ class DimensionTally:
         self._straddles: Counter[Straddled] = Counter()
         self._widest = WidestItems()
         self._agreement = AgreementTally(Measure.of(frame, layout.threshold))
+        self._holds = 0
+        self._readings = ReadingTally() if layout.kind == "judged" else None
 
     @property
     def states(self) -> dict[State, int]:
@@ -56,23 +62,14 @@ class DimensionTally:
 
     def add(self, item: ItemResult, result: DimensionResult) -> None:
         """Count this dimension of one item."""
-        inapplicable = False
-        for cell in result.cells:
-            if isinstance(cell, Scored):
-                if cell.evidence_found is not None:
-                    self._evidence[cell.evidence_found] += 1
-            else:
-                self._states[cell.state] += 1
-                if isinstance(cell, NotApplicable):
-                    inapplicable = True
-                else:
-                    self._codes[cell.state][cell.code] += 1
-            for flag in cell.flags:
-                self._flags[flag] += 1
+        inapplicable = self._count_states(result.cells)
         spread = result.spread
-        if self._both:
-            self._cells[tuple(sorted([cell.score for cell in result.cells if isinstance(cell, Scored)]))] += 1
+        if self._readings is not None:
+            self._readings.add(item, [item.outcomes[slot].cells[result.id] for slot in self._layout.slots])
+        if self._singly:
+            self._count_cells(result)
         if spread is not None:
+            self._holds += spread.mean >= PASSES_FROM
             self._scores.add(spread.mean, spread.scores)
             self._mixed += inapplicable
             self._widest.add(item, spread)
@@ -82,6 +79,12 @@ class DimensionTally:
         labels = item.labels
         if labels:
             self._agreement.add(spread.scores if spread is not None else (), labels.get(self._layout.id, ()))
+
+    def notes(self) -> list[str]:
+        """Return what a person should know before believing the readings."""
+        if self._readings is None or self._frame.mode == "pairwise":
+            return []
+        return reading_notes(self._layout.id, self._readings.result(), self._codes["judge_error"][NO_READING])
 
     def summary(self, seed: int) -> DimensionSummary:
         """Return the dimension's part of the summary; `seed` drives its resampling."""
@@ -110,19 +113,47 @@ class DimensionTally:
             mixed=self._mixed,
             pass_rate=pass_rate,
             pass_interval=pass_interval,
+            readings=None if self._readings is None else self._readings.result(),
         )
+
+    def _count_states(self, cells: Sequence[Cell]) -> bool:
+        """Count what became of each cell; tell whether one of them is not applicable."""
+        inapplicable = False
+        for cell in cells:
+            if isinstance(cell, Scored):
+                if cell.evidence_found is not None:
+                    self._evidence[cell.evidence_found] += 1
+            else:
+                self._states[cell.state] += 1
+                if isinstance(cell, NotApplicable):
+                    inapplicable = True
+                else:
+                    self._codes[cell.state][cell.code] += 1
+            for flag in cell.flags:
+                self._flags[flag] += 1
+        return inapplicable
+
+    def _count_cells(self, result: DimensionResult) -> None:
+        scores = [cell.score for cell in result.cells if isinstance(cell, Scored)]
+        if not self._continuous:
+            self._cells[tuple(sorted(scores))] += 1
+            return
+        for score in scores:
+            self._cells[(nearest(score),)] += 1
 
     def _evidence_rate(self) -> Estimate:
         n = sum(self._evidence.values())
         return Estimate(self._evidence[True] / n, n) if n else Estimate(None, 0, "no quote was looked up")
 
     def _patterns(self) -> Counter[tuple[float, ...]]:
-        return self._cells if self._both else self._scores.patterns()
+        return self._cells if self._singly else self._scores.patterns()
 
     def _pass_rate(self) -> tuple[Estimate | None, Interval | None]:
         if self._frame.mode == "pairwise" or (self._layout.kind == "judged" and self._frame.mode == "absolute"):
             return None, None
         rate = self._scores.reaching(self._frame.scale.max)
+        if self._continuous and rate.n:
+            rate = Estimate(self._holds / rate.n, rate.n)
         return rate, wilson_interval(round((rate.value or 0) * rate.n), rate.n)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from agentanvil.aggregate.as_read import PASSES_FROM
 from agentanvil.aggregate.baseline import Baseline
 from agentanvil.plan import JOINT, Plan
 from agentanvil.plan import Slot as PlanSlot
@@ -16,7 +17,7 @@ from agentanvil.rubric import OVERALL, Dimension, Mode, Overall, Rubric, Scale
 Kind = Literal["judged", "check"]
 Rule = Literal["min", "weighted"]
 Reading = Literal["verdict", "expected"]
-"""What a pairwise call's result is read from: the verdict itself, or the probabilities of its tokens."""
+"""What a call's result is read from: the verdict itself, or the probabilities that stood behind it."""
 Gated = tuple[str, int | None, float]
 """A threshold: its name, the place of its dimension (None for the overall), and the least value that passes."""
 
@@ -99,13 +100,18 @@ class Frame:
             keys=tuple(slot.key for slot in slots),
             rule=overall.rule,
             weights=dict(overall.weights),
-            gated=gated_by(rubric),
+            gated=gated_by(rubric, reading),
             thresholds=_thresholds(rubric),
             joint=tuple(i for i, s in enumerate(slots) if s.call.name == JOINT and not s.call.compared),
             plan=plan,
             reading=reading,
             known=baseline,
         )
+
+    @property
+    def expects(self) -> bool:
+        """Whether scores are what the judge's probabilities expect. In pairwise they decide the winner instead."""
+        return self.reading == "expected" and self.mode != "pairwise"
 
     @property
     def orders(self) -> int:
@@ -117,17 +123,21 @@ class Frame:
         return self.scale.normalise(score)
 
 
-def gated_by(rubric: Rubric) -> tuple[Gated, ...]:
+def gated_by(rubric: Rubric, reading: Reading) -> tuple[Gated, ...]:
     """Return what an item must reach to pass.
 
-    `absolute`: the rubric's gate. `gate`: every dimension must hold. `pairwise`: nothing, since thresholds are on a
-    scale that a comparison does not have.
+    `absolute`: the rubric's gate, in either reading. `gate`: every dimension must hold, in all repeats; by expected
+    scores with a mean probability of one half or more, checks with certainty. `pairwise`: nothing, since thresholds are
+    on a scale that a comparison does not have.
     """
     if rubric.mode == "pairwise":
         return ()
     places: dict[str, int | None] = {dimension.id: place for place, dimension in enumerate(rubric.dimensions)}
     if rubric.mode == "gate":
-        return tuple((name, place, 1.0) for name, place in places.items())
+        holds = {
+            d.id: PASSES_FROM if reading == "expected" and isinstance(d, Dimension) else 1.0 for d in rubric.dimensions
+        }
+        return tuple((name, place, holds[name]) for name, place in places.items())
     places[OVERALL] = None
     return tuple((name, places[name], threshold) for name, threshold in rubric.gate.items())
 

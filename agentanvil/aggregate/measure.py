@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from agentanvil.aggregate.as_read import nearest
 from agentanvil.aggregate.frame import Frame
 from agentanvil.rubric import Mode, Scale
 from agentanvil.stats import Estimate, Interval, Weights
@@ -52,8 +53,8 @@ class Measure:
         return "none" if self.weights is None else "quadratic"
 
     def read(self, score: float) -> float:
-        """Return the category of a judge's score."""
-        return float((score > 0) - (score < 0)) if self.mode == "pairwise" else score
+        """Return the category of a judge's score: the nearest one, where it lies between two verdicts."""
+        return float((score > 0) - (score < 0)) if self.mode == "pairwise" else nearest(score)
 
     def label(self, label: float) -> float | None:
         """Return the category of a label, None for one that is not on the scale."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
+from agentanvil.aggregate.as_read import as_expected
 from agentanvil.aggregate.frame import Frame, FrameDimension, Rule
 from agentanvil.aggregate.item import DimensionResult, Gap, ItemOutcomes, ItemResult, Shortfall
 from agentanvil.aggregate.reduce_pair import MISSING, pair_state, reduce_pair
@@ -24,7 +25,7 @@ def reduce_item(frame: Frame, item: ItemOutcomes) -> ItemResult:
     Raises ValueError if the outcomes are not exactly those of the plan.
     """
     outcomes = _arranged(frame, item)
-    dimensions = tuple([_reduce_dimension(frame.orders, layout, outcomes) for layout in frame.dimensions])
+    dimensions = tuple([_reduce_dimension(frame, layout, outcomes) for layout in frame.dimensions])
     if frame.mode == "pairwise":
         pair = reduce_pair(frame, dimensions, outcomes)
         state, overall = pair_state(pair)
@@ -62,10 +63,12 @@ def _arranged(frame: Frame, item: ItemOutcomes) -> tuple[Outcome, ...]:
     return tuple([by_key[key] for key in frame.keys])
 
 
-def _reduce_dimension(orders: int, dimension: FrameDimension, outcomes: tuple[Outcome, ...]) -> DimensionResult:
+def _reduce_dimension(frame: Frame, dimension: FrameDimension, outcomes: tuple[Outcome, ...]) -> DimensionResult:
     name = dimension.id
     cells = tuple([outcomes[slot].cells[name] for slot in dimension.slots])
-    if orders == 1 or dimension.kind == "check":
+    if frame.expects and dimension.kind == "judged":
+        cells = tuple([as_expected(cell) for cell in cells])
+    if frame.orders == 1 or dimension.kind == "check":
         scores = [cell.score for cell in cells if isinstance(cell, Scored)]
     else:
         scores = _both_orders(cells)
@@ -166,7 +169,8 @@ def _gate(
             if known:
                 recovered.append(name)
         else:
-            shortfalls.append(Shortfall(name, value, threshold, boolean=frame.mode == "gate", known=known))
+            boolean = frame.mode == "gate" and not frame.expects
+            shortfalls.append(Shortfall(name, value, threshold, boolean=boolean, known=known))
     if any(not shortfall.known for shortfall in shortfalls):
         passed: bool | None = False
     else:

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from agentanvil.aggregate.as_read import nearest
 from agentanvil.aggregate.frame import Frame
 from agentanvil.aggregate.wording import plain
 from agentanvil.hashing import derive_seed
@@ -17,23 +18,93 @@ from agentanvil.stats import (
     mirrored_bootstrap_mean,
     modal_agreement,
     pooled_sd,
+    population_sd,
     unanimous_share,
 )
+
+# Sums are exact, however the items come: they are kept in units of 2**-60.
+_UNIT_BITS = 60
+# Expected scores are hardly ever equal. An interval over rows needs them no finer than this.
+_DECIMALS = 2
+
+
+class ItemMean:
+    """The mean of one number an item, whatever their order; `without` is said where no item has any."""
+
+    def __init__(self, without: str = "no values") -> None:
+        self._without = without
+        self._sum = self._n = 0
+
+    def add(self, value: float | None) -> None:
+        """Count one item, unless it has no number."""
+        if value is not None:
+            self._sum += round(math.ldexp(value, _UNIT_BITS))
+            self._n += 1
+
+    def result(self) -> Estimate:
+        """Return the mean."""
+        if not self._n:
+            return Estimate(None, 0, self._without)
+        return Estimate(math.ldexp(self._sum / self._n, -_UNIT_BITS), self._n)
+
+
+class _Sums:
+    """What is counted of scores where hardly two are equal, so that patterns of repeats would be as many as items."""
+
+    def __init__(self) -> None:
+        self.mean = ItemMean()
+        self.nearest: Counter[float] = Counter()
+        self._items = self._freedom = self._squares = self._unanimous = 0
+        self._modal: Counter[float | None] = Counter()
+
+    def add(self, score: float, pattern: tuple[float, ...]) -> None:
+        """Count one item and the ascending scores of its repeats."""
+        self.mean.add(score)
+        self.nearest[nearest(score)] += 1
+        n = len(pattern)
+        if n < 2:
+            return
+        self._items += 1
+        self._freedom += n - 1
+        self._squares += round(math.ldexp((population_sd(pattern).value or 0.0) ** 2 * n, _UNIT_BITS))
+        self._unanimous += pattern[0] == pattern[-1]
+        self._modal[modal_agreement(pattern).value] += 1
+
+    def sd(self) -> Estimate:
+        """Return the standard deviation, pooled within items as `pooled_sd` does."""
+        if not self._items:
+            return pooled_sd(())
+        return Estimate(math.sqrt(math.ldexp(self._squares / self._freedom, -_UNIT_BITS)), self._items)
+
+    def unanimous(self) -> Estimate:
+        """Return the share of items whose repeats are all equal."""
+        return Estimate(self._unanimous / self._items, self._items) if self._items else unanimous_share(())
+
+    def modal(self) -> Estimate:
+        """Return the mean share of the commonest score."""
+        return mean(list(self._modal), list(self._modal.values()))
 
 
 class ScoreTally:
     """Counts item scores, and the patterns of the repeats behind them (ascending scores of one item).
 
-    `signed`: the sign says which of two responses a score favours, so every figure must mirror.
+    `signed`: the sign says which of two responses a score favours, so every figure must mirror. `continuous`: scores
+    are no few whole numbers but lie anywhere between. Then no pattern is kept, and the interval is of scores rounded to
+    two decimals; all else is of the scores as they are.
     """
 
-    def __init__(self, *, signed: bool = False) -> None:
+    def __init__(self, *, signed: bool = False, continuous: bool = False) -> None:
         self._signed = signed
         self._items: Counter[tuple[float, tuple[float, ...]]] = Counter()
+        self._sums = _Sums() if continuous else None
 
     def add(self, score: float, pattern: tuple[float, ...]) -> None:
         """Count one item."""
-        self._items[score, pattern] += 1
+        if self._sums is None:
+            self._items[score, pattern] += 1
+        else:
+            self._items[round(score, _DECIMALS), ()] += 1
+            self._sums.add(score, pattern)
 
     def patterns(self) -> Counter[tuple[float, ...]]:
         """Return how many items have each pattern of repeats."""
@@ -44,6 +115,8 @@ class ScoreTally:
 
     def mean(self) -> Estimate:
         """Return the mean over items."""
+        if self._sums is not None:
+            return self._sums.mean.result()
         return mean([score for score, _ in self._items], list(self._items.values()))
 
     def interval(self, *seed: str | int) -> Interval:
@@ -60,21 +133,29 @@ class ScoreTally:
 
     def repeat_sd(self) -> Estimate:
         """Return the repeats' standard deviation, pooled within items."""
-        return pooled_sd(*self._groups())
+        return self._sums.sd() if self._sums is not None else pooled_sd(*self._groups())
 
     def unanimous(self) -> Estimate:
         """Return the share of items whose repeats are all equal."""
-        return unanimous_share(*self._groups())
+        return self._sums.unanimous() if self._sums is not None else unanimous_share(*self._groups())
 
     def modal_agreement(self) -> Estimate:
         """Return the mean share of the commonest score over items with two or more repeats."""
-        patterns, times = self._groups()
-        shares = mean([modal_agreement(pattern).value for pattern in patterns], times)
+        if self._sums is not None:
+            shares = self._sums.modal()
+        else:
+            patterns, times = self._groups()
+            shares = mean([modal_agreement(pattern).value for pattern in patterns], times)
         return shares if shares.value is not None else Estimate(None, 0, "no item with two values")
 
     def of_items(self, frame: Frame) -> dict[str, int]:
-        """Return how many items lie at each score, rounded down to the scale; away from 0 where the sign matters."""
+        """Return how many items lie at each score, rounded down to the scale; away from 0 where the sign matters.
+
+        Expected scores count at the nearest one.
+        """
         counts = _empty(frame)
+        if self._sums is not None:
+            return counts | {plain(score): n for score, n in self._sums.nearest.items()}
         for (score, _), n in self._items.items():
             counts[str(math.ceil(score) if self._signed and score > 0 else math.floor(score))] += n
         return counts

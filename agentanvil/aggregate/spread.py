@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from agentanvil.aggregate.as_read import nearest
 from agentanvil.stats import modal_agreement, population_sd, sample_sd
 
 Straddled = tuple[int, int]
@@ -17,7 +18,8 @@ class Spread:
     """Repeats of one dimension on one item. `scores` ascend.
 
     Both standard deviations and `modal_agreement` are None for a single score, which cannot show stability.
-    `straddles` names the pairs of neighbouring anchors between which the repeats could not decide.
+    `straddles` names the pairs of neighbouring anchors between which the repeats could not decide; a score between two
+    verdicts, as a mean or an expected one is, counts as the nearer there.
     """
 
     scores: tuple[float, ...]
@@ -49,7 +51,7 @@ def spread_of(scores: tuple[float, ...], points: tuple[int, ...]) -> Spread:
         population_sd=population_sd(scores).value if several else None,
         sample_sd=sample_sd(scores).value,
         modal_agreement=modal_agreement(scores).value,
-        straddles=straddled(scores[0], scores[-1], points),
+        straddles=straddled(nearest(scores[0]), nearest(scores[-1]), points),
     )
 
 

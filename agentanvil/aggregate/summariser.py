@@ -34,8 +34,9 @@ from agentanvil.verdict import STATES, State
 class Summariser:
     """`add` every row once, then `finish`. `seed` drives the resampling; derive it from the run's content.
 
-    `reading` is what decides a pair. With a `baseline` only failures that are not in it fail the run. `jury` says how
-    the judges of a plan that has several in that role decide, the median and more than half of them where it is None.
+    `reading` is what scores and winners are read from. With a `baseline` only failures that are not in it fail the run.
+    `jury` says how the judges of a plan that has several in that role decide, the median and more than half of them
+    where it is None.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Summariser:
         self._dimensions = [DimensionTally(self.frame, layout) for layout in self.frame.dimensions]
         self._ways = [WaysTally(self.frame, layout) for layout in self.frame.dimensions if layout.compared]
         self._pairs = PairTally(self.frame) if rubric.mode == "pairwise" else None
-        self._overall = ScoreTally(signed=rubric.mode == "pairwise")
+        self._overall = ScoreTally(signed=rubric.mode == "pairwise", continuous=self.frame.expects)
         self._overall_states: Counter[State] = Counter()
         self._overall_agreement = AgreementTally(Measure.of_overall(self.frame))
         self._gate = GateTally(self.frame)
@@ -105,6 +106,7 @@ class Summariser:
             mode=self.frame.mode,
             judge=self.frame.judge,
             repeats=self.frame.repeats,
+            reading=self.frame.reading,
             items=self._items,
             coverage=_coverage(dimensions),
             gate=self._gate.result(),
@@ -149,6 +151,7 @@ class Summariser:
                 "so repeats say nothing about the anchors"
             )
         for tally, layout in zip(self._dimensions, self.frame.dimensions, strict=True):
+            notes += tally.notes()
             if tally.mixed:
                 notes.append(
                     f"{layout.id}: on {tally.mixed} item(s) some repeats scored and others said `not applicable`, "

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from agentanvil.aggregate.frame import Kind, Rule
+from agentanvil.aggregate.frame import Kind, Reading, Rule
 from agentanvil.aggregate.measure import Agreement
 from agentanvil.aggregate.pair_summary import Pairwise
 from agentanvil.aggregate.panel_summary import PanelSummary
+from agentanvil.aggregate.readings import ReadingSummary
 from agentanvil.aggregate.usage import Usage
 from agentanvil.rubric import Mode
 from agentanvil.stats import Estimate, Interval
@@ -151,7 +152,8 @@ class DimensionSummary(ScoreSummary):
     looked up; `no_evidence` counts verdicts that came without any. `widest` names the items whose repeats
     disagree most. `mixed` counts items on which some repeats
     scored and others said `not applicable`. `pass_rate` is there for checks and in a gate: items, all of whose repeats
-    passed.
+    passed; by expected scores, items with a mean probability of one half or more. `readings` is there where a judge
+    decides.
     """
 
     kind: Kind
@@ -164,6 +166,7 @@ class DimensionSummary(ScoreSummary):
     mixed: int
     pass_rate: Estimate | None
     pass_interval: Interval | None
+    readings: ReadingSummary | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +199,10 @@ class MissingItem:
 class Summary:
     """One run.
 
-    `pairwise` is there in that mode, `call_ways` where joint and split calls were both asked, `panel` where there are
-    several judges: `judge` is the first of them then, and all other figures are those of what they came to together.
-    `usage` is that of all judges. `flags` counts items whose row or replies carry a flag; `notes` are sentences for
-    people.
+    `reading` tells what scores, gates and winners were read from. `pairwise` is there in that mode, `call_ways` where
+    joint and split calls were both asked, `panel` where there are several judges: `judge` is the first of them then,
+    and all other figures are those of what they came to together. `usage` is that of all judges. `flags` counts items
+    whose row or replies carry a flag; `notes` are sentences for people.
     """
 
     format: int
@@ -208,6 +211,7 @@ class Summary:
     mode: Mode
     judge: str
     repeats: int
+    reading: Reading
     items: int
     coverage: Coverage
     gate: Gate
