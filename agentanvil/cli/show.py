@@ -17,6 +17,7 @@ from agentanvil.cli.options import (
     AllowHttpOption,
     CacheOption,
     CallsOption,
+    EvidenceOption,
     JudgeOption,
     KeyOption,
     MapOption,
@@ -53,6 +54,7 @@ def command(
     order: OrderOption = None,
     vs: VsOption = None,
     calls: CallsOption = None,
+    evidence: EvidenceOption = None,
     repeat: Annotated[int, typer.Option("--repeat", metavar="N", help="The repeat to show, from 0 on.")] = 0,
     call: Annotated[
         str | None, typer.Option("--call", metavar="NAME", help="The call to show, where a row gets several.")
@@ -107,6 +109,7 @@ def _settings(given: dict[str, Any], config: Config) -> ShowSettings:
         order=chosen("order"),
         vs=tuple(given["vs"] or ()),
         calls=chosen("calls"),
+        evidence=chosen("evidence"),
         order_by_default=given["order"] is None,
     )
 
@@ -134,6 +137,9 @@ def _text(shown: ShownRequest) -> bytes:
     parts: list[tuple[str, str]] = [(message.role, message.content) for message in shown.request.messages]
     if shown.request.schema is not None:
         parts.append(("reply schema", json.dumps(shown.request.schema.schema, ensure_ascii=False)))
+    for question in shown.request.questions:
+        options = "".join(f"\n- {name}: {words}" for name, words in question.options)
+        parts.append((f"{question.kind} {question.name}", question.instructions + options))
     text = "\n".join(f"──── {title} ────\n{content}\n" for title, content in parts)
     return _STEERING.sub(_escaped, text).encode("utf-8", "replace")
 

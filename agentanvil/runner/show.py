@@ -13,10 +13,9 @@ from agentanvil.client.provider import shape_for
 from agentanvil.client.spec import JudgeSpec, find_key
 from agentanvil.dataset import Row
 from agentanvil.errors import JudgeSetupError
-from agentanvil.judge import build_request
 from agentanvil.plan import UNORDERED, CallPlan, Task
 from agentanvil.plan.order import AB
-from agentanvil.prompt import PromptRenderer, estimate_reply_tokens, estimate_tokens
+from agentanvil.runner.asking import Asking
 from agentanvil.runner.events import Listener
 from agentanvil.runner.job import Surroundings
 from agentanvil.runner.settings import JudgeSettings
@@ -24,6 +23,7 @@ from agentanvil.runner.show_subject import (
     UNNAMED,
     ShowSettings,
     Subject,
+    asking_of_subject,
     chosen_call,
     chosen_row,
     names,
@@ -32,7 +32,6 @@ from agentanvil.runner.show_subject import (
     tasks_of,
 )
 from agentanvil.runner.stack import cache_path, open_store, price_table, wire_of
-from agentanvil.runner.wiring import call_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,17 +78,15 @@ def show(settings: ShowSettings, around: Surroundings, listener: Listener) -> tu
     with open_subject(subject, around) as dataset:
         row = chosen_row(subject, dataset)
     wire = _wire(subject, around, listener)
-    renderer = PromptRenderer(subject.rubric, subject.calls)
-    return tuple(_shown(task, renderer, subject, wire) for task in tasks_of(subject, row, call))
+    asking = asking_of_subject(subject)
+    return tuple(_shown(task, asking, subject, wire) for task in tasks_of(subject, row, call))
 
 
-def _shown(task: Task, renderer: PromptRenderer, subject: Subject, wire: _Wire) -> ShownRequest:
-    judge = subject.settings.judge
-    prompt = renderer.render(task)
-    request = build_request(task, prompt, call_settings(judge, subject.spec))
+def _shown(task: Task, asking: Asking, subject: Subject, wire: _Wire) -> ShownRequest:
+    judge, size = subject.settings.judge, asking.sizes[task.call.name]
+    request = asking.request(task)
     shape = shape_for(wire.known, request)
-    tokens_in = sum(estimate_tokens(message.content) for message in request.messages)
-    tokens_out = estimate_reply_tokens(prompt.contract)
+    tokens_in, tokens_out = size.given + asking.row_tokens(task), size.reply
     model = wire.endpoint.model
     return ShownRequest(
         task=task.id,
@@ -102,6 +99,7 @@ def _shown(task: Task, renderer: PromptRenderer, subject: Subject, wire: _Wire) 
         cost_usd=price_table(subject.judge, judge).cost(Usage(tokens_in, tokens_out), model),
         notes=(
             *_about_judge(subject.spec, task),
+            *_about_evidence(subject),
             *wire.missing,
             *_about_row(subject, task.row),
             *_about_order(subject, task),
@@ -154,6 +152,11 @@ def _about_judge(spec: JudgeSpec | None, task: Task) -> Iterator[str]:
         yield f"recorded replies are looked up as {task.id} and nothing is sent; a live judge would get this"
     elif spec.base_url is None:
         yield f"{spec} gets its address when anvil starts it on this machine"
+
+
+def _about_evidence(subject: Subject) -> Iterator[str]:
+    if subject.judge.rules.decides and subject.rubric.evidence != "none":
+        yield f"the rubric asks for evidence ({subject.rubric.evidence}) and this judge gives none: add --evidence none"
 
 
 def _about_row(subject: Subject, row: Row) -> Iterator[str]:

@@ -12,10 +12,17 @@ from dataclasses import asdict, dataclass, replace
 from agentanvil.client.base import Usage
 from agentanvil.dataset import Row
 from agentanvil.plan import CallPlan, Task
-from agentanvil.prompt import PromptRenderer, dimension_text, estimate_reply_tokens, estimate_tokens
 from agentanvil.rubric import Dimension, Rubric, Scope
 from agentanvil.runner.job import Surroundings
-from agentanvil.runner.show_subject import ShowSettings, Subject, chosen_row, open_subject, read_subject, tasks_of
+from agentanvil.runner.show_subject import (
+    ShowSettings,
+    Subject,
+    asking_of_subject,
+    chosen_row,
+    open_subject,
+    read_subject,
+    tasks_of,
+)
 from agentanvil.runner.stack import price_table
 
 
@@ -34,7 +41,7 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class DimensionCost:
-    """What the prompt says of one dimension, in tokens: its section, and its scope's line in the procedure."""
+    """What is said of one dimension, in tokens: its section and its scope's line in the procedure, or its question."""
 
     dimension: str
     tokens: int
@@ -116,22 +123,17 @@ class _Count:
 
 
 class _Meter:
-    """Measures each call's system message and reply once, and every row's user message."""
+    """Measures what each call has in common once, and every row by itself."""
 
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
-        self._bare = without_scope(subject.rubric)
-        self._renderer = PromptRenderer(subject.rubric, subject.calls)
+        self._asking = asking_of_subject(subject)
+        self._asking_bare = asking_of_subject(subject, without_scope(subject.rubric))
         self._prices = price_table(subject.judge, subject.settings.judge)
-        bare = PromptRenderer(self._bare, subject.calls).templates
+        bare = self._asking_bare.sizes
         self._of_call: Mapping[str, _Count] = {
-            name: _Count(
-                calls=1,
-                given=estimate_tokens(template.system),
-                scope=estimate_tokens(template.system) - estimate_tokens(bare[name].system),
-                reply=estimate_reply_tokens(template.contract),
-            )
-            for name, template in self._renderer.templates.items()
+            name: _Count(calls=1, given=size.given, scope=size.given - bare[name].given, reply=size.reply)
+            for name, size in self._asking.sizes.items()
         }
 
     def rows(self, rows: Iterable[Row]) -> tuple[int, _Count]:
@@ -147,8 +149,7 @@ class _Meter:
     def call(self, row: Row, call: CallPlan) -> CallCost:
         """Return what one call takes; each order of a pair takes the same."""
         first = tasks_of(self._subject, row, call)[0]
-        pairs = zip(self._subject.rubric.judged, self._bare.judged, strict=True)
-        dimensions = (self._dimension(d, bare) for d, bare in pairs if d.id in call.dimensions)
+        dimensions = (self._dimension(d.id) for d in self._subject.rubric.judged if d.id in call.dimensions)
         return CallCost(call.name, self.amount(self._task(first)), tuple(dimensions))
 
     def amount(self, count: _Count) -> Amount:
@@ -158,10 +159,8 @@ class _Meter:
         return Amount(count.calls, count.given, bare, count.scope, count.reply, cost, without)
 
     def _task(self, task: Task) -> _Count:
-        user = estimate_tokens(self._renderer.render(task).user)
-        return self._of_call[task.call.name] + _Count(given=user)
+        return self._of_call[task.call.name] + _Count(given=self._asking.row_tokens(task))
 
-    def _dimension(self, dimension: Dimension, bare: Dimension) -> DimensionCost:
-        texts = (dimension_text(self._subject.rubric, each) for each in (dimension, bare))
-        whole, without = map(estimate_tokens, texts)
-        return DimensionCost(dimension.id, whole, without)
+    def _dimension(self, dimension: str) -> DimensionCost:
+        asked = (self._asking, self._asking_bare)
+        return DimensionCost(dimension, *(each.dimension_tokens(dimension) for each in asked))

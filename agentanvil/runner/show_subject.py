@@ -12,10 +12,12 @@ from agentanvil.client.spec import JudgeSpec
 from agentanvil.dataset import Contender, Dataset, Row
 from agentanvil.errors import DatasetError, UsageError, Where
 from agentanvil.plan import CallPlan, OrderMode, Plan, Slot, Task, plan_calls, task_id
-from agentanvil.rubric import CallMode, Mode, Rubric, load_rubric
+from agentanvil.rubric import CallMode, EvidenceMode, Mode, Rubric, load_rubric
+from agentanvil.runner.asking import Asking, asking_of
 from agentanvil.runner.job import Surroundings, open_rows, orders_of, rubric_in_mode
 from agentanvil.runner.local_judge import name_judge
 from agentanvil.runner.settings import JudgeSettings, Ways
+from agentanvil.runner.wiring import call_settings
 
 UNNAMED = JudgeSpec("compat", "MODEL", "BASE_URL")
 """What stands for the judge where none is named."""
@@ -26,9 +28,9 @@ _MOST_NAMED = 3
 class ShowSettings:
     """Which request to show. `id` None is the first row, `data` None a made-up one, `call` None the first call.
 
-    `repeat` counts from 0, as in task ids and scores.csv. `mode`, `order`, `vs` and `calls` mean what they mean for
-    `grade`; under `order` `both` two requests are shown. `order_by_default`: anvil.yaml gave it, and it is passed over
-    where nothing is compared.
+    `repeat` counts from 0, as in task ids and scores.csv. `mode`, `evidence`, `order`, `vs` and `calls` mean what they
+    mean for `grade`; under `order` `both` two requests are shown. `order_by_default`: anvil.yaml gave it, and it is
+    passed over where nothing is compared.
     """
 
     rubric: str
@@ -43,6 +45,7 @@ class ShowSettings:
     vs: tuple[str, ...] = ()
     calls: Ways | None = None
     order_by_default: bool = False
+    evidence: EvidenceMode | None = None
 
     def __post_init__(self) -> None:
         """Raise UsageError for flags that cannot be meant, alone or together."""
@@ -51,6 +54,7 @@ class ShowSettings:
         for flag, value in (("--id", self.id), ("--vs", self.vs)):
             if value and self.data is None:
                 raise UsageError(f"{flag} names rows, and no data file is given", hint="anvil show RUBRIC DATA --id ID")
+        _one_of("--evidence", self.evidence, get_args(EvidenceMode))
         _one_of("--mode", self.mode, get_args(Mode))
         _one_of("--order", self.order, get_args(OrderMode))
         _one_of("--calls", self.calls, (*get_args(CallMode), "both"))
@@ -73,7 +77,7 @@ class Subject:
 
 def read_subject(settings: ShowSettings, around: Surroundings) -> Subject | None:
     """Read the rubric. None where code decides every dimension. Raises InputError."""
-    rubric = rubric_in_mode(load_rubric(settings.rubric), settings.mode)
+    rubric = rubric_in_mode(load_rubric(settings.rubric), settings.mode, settings.evidence)
     ordered = settings.order and not settings.order_by_default
     if rubric.mode != "pairwise" and (ordered or settings.vs):
         raise UsageError(
@@ -86,6 +90,12 @@ def read_subject(settings: ShowSettings, around: Surroundings) -> Subject | None
     orders = orders_of(rubric, settings.order)
     plan = Plan(calls, settings.repeat + 1, str(spec or UNNAMED), orders, settings.judge.seed_sent)
     return Subject(settings, rubric, spec, calls, plan)
+
+
+def asking_of_subject(subject: Subject, rubric: Rubric | None = None) -> Asking:
+    """Return how the judge is asked, about another rubric than the subject's where one is given. Raises RubricError."""
+    settings = call_settings(subject.settings.judge, subject.spec)
+    return asking_of(subject.judge, rubric or subject.rubric, subject.calls, settings)
 
 
 def tasks_of(subject: Subject, row: Row, call: CallPlan) -> list[Task]:
