@@ -136,7 +136,7 @@ def _named_in_prose(message: str, *, certain_only: bool) -> str | None:
         return _neutral(location[1])
     if _UNNAMED.search(message):
         return UNNAMED
-    if not (_CERTAIN if certain_only else _REFUSAL).search(message):
+    if not _CERTAIN.search(message) and (certain_only or not _REFUSAL.search(message)):
         return None
     match = _NAME.search(message)
     return match.lastgroup if match is not None else None

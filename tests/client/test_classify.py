@@ -57,6 +57,18 @@ def openai(
         pytest.param(402, {"error": {"code": 402, "message": "Insufficient credits"}}, "quota", id="openrouter-credit"),
         pytest.param(400, openai("Your credit balance is too low"), "quota", id="anthropic-credit"),
         pytest.param(405, b"", "endpoint", id="method"),
+        *(
+            pytest.param(status, openai(f"{name} is not a valid model ID"), "not_found", id=f"model-{status}-{name}")
+            for status in (400, 404)
+            for name in ("bytedance/seed-1.6", "tools-7b", "grammar")
+        ),
+        pytest.param(404, openai("models/seed-1.6 is not found, or is not supported"), "not_found", id="google-seed"),
+        pytest.param(
+            403,
+            {"error": {"code": "data_residency_mismatch", "message": "wrong region"}},
+            "unauthorised",
+            id="wrong-region",
+        ),
         pytest.param(410, openai("shut down"), "endpoint", id="gone"),
         pytest.param(501, openai("this server has no chat"), "endpoint", id="not-implemented"),
         *(
@@ -142,6 +154,47 @@ def test_a_limit_that_is_used_up_stands_for_a_missing_retry_after(
     assert error.retry_after == wait_s
 
 
+def google(*details: object) -> object:
+    return {"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message": "Quota", "details": list(details)}}
+
+
+@pytest.mark.parametrize(
+    ("details", "headers", "wait_s"),
+    [
+        ([{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "31s"}], {}, 31.0),
+        ([{"retryDelay": "0.5s"}], {}, 0.5),
+        ([{"retryDelay": "31s"}], {"retry-after": "2"}, 2.0),
+        ([{"links": []}, {"retryDelay": "7.25s"}], {}, 7.25),
+        ([{"retryDelay": "soon"}], {}, None),
+        ([{"retryDelay": 31}], {}, None),
+        ([None, [], "x"], {}, None),
+    ],
+)
+def test_a_wait_in_the_body_stands_for_a_missing_retry_after(
+    details: list[object], headers: dict[str, str], wait_s: float | None
+) -> None:
+    for status in (429, 503):
+        error = refusal(status, google(*details), headers)
+        assert isinstance(error, RateLimitedError | ServerFaultError)
+        assert error.retry_after == wait_s
+
+
+@pytest.mark.parametrize(
+    ("violations", "final"),
+    [
+        ([{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}], True),
+        ([{"quotaId": "GenerateRequestsPerMinutePerProjectPerModel"}], False),
+        ([{"quotaId": "RequestsPerMinute"}, {"quotaId": "RequestsPerDay"}], True),
+        ([{"quotaId": None}, 4, None], False),
+        ("PerDay", False),
+    ],
+)
+def test_a_quota_of_the_day_that_is_used_up_ends_the_run(violations: object, final: bool) -> None:
+    error = refusal(429, google({"violations": violations}, {"retryDelay": "3s"}))
+    assert isinstance(error, EndpointError if final else RateLimitedError)
+    assert error.code == ("quota" if final else "rate_limited")
+
+
 def test_retry_after_is_carried_on() -> None:
     error = refusal(429, openai(), {"retry-after": "90"})
     assert isinstance(error, RateLimitedError)
@@ -208,6 +261,8 @@ def test_a_row_that_does_not_fit_is_told_as_such(status: int, body: object) -> N
         (400, openai("flagged", "content_policy_violation")),
         (400, openai("Invalid prompt: it violates our content policy", "invalid_prompt")),
         (403, {"error": {"code": 403, "message": "Input was flagged by moderation", "metadata": {"reasons": ["x"]}}}),
+        (403, {"error": {"code": 403, "message": "no", "metadata": {"reasons": ["x"], "flagged_input": "…"}}}),
+        (400, {"error": {"code": "content_filter", "message": "filtered", "param": "prompt", "innererror": None}}),
     ],
 )
 def test_a_blocked_prompt_is_the_rows_own_matter(status: int, body: object) -> None:
@@ -224,6 +279,25 @@ def test_a_blocked_prompt_is_the_rows_own_matter(status: int, body: object) -> N
             400, {"error": {"param": "max_tokens", "code": "unsupported_parameter"}}, "max_tokens", id="O-A35"
         ),
         pytest.param(400, openai("Unsupported parameter", None, "temperature"), "temperature", id="code-null"),
+        pytest.param(
+            400,
+            openai("not supported with reasoning models", "unsupported_parameter", "include"),
+            "logprobs",
+            id="include",
+        ),
+        pytest.param(
+            400,
+            {
+                "error": {
+                    "code": 400,
+                    "status": "INVALID_ARGUMENT",
+                    "message": "Invalid JSON payload received.",
+                    "details": [{"fieldViolations": [{"field": "generation_config.seed", "description": "x"}]}],
+                }
+            },
+            "seed",
+            id="google-field-violation",
+        ),
         pytest.param(400, openai("bad", "invalid_json_schema", "response_format"), "response_format", id="schema"),
         pytest.param(
             400, openai("bad", None, "response_format.json_schema.schema"), "response_format", id="schema-inner"

@@ -91,6 +91,22 @@ def test_anthropic_rate_headers_hold_instants() -> None:
     assert rates.tokens == RateWindow(None, 12000, 9.0)
 
 
+@pytest.mark.parametrize(
+    ("left_in", "left_out", "wait_s"), [("5", "0", 9.0), ("0", "0", 7.0), ("0", "5", 7.0), ("5", "5", None)]
+)
+def test_anthropics_tokens_are_those_that_are_used_up(left_in: str, left_out: str, wait_s: float | None) -> None:
+    rates = parse_rate_headers(
+        {
+            "anthropic-ratelimit-input-tokens-remaining": left_in,
+            "anthropic-ratelimit-input-tokens-reset": "2031-01-01T00:00:07Z",
+            "anthropic-ratelimit-output-tokens-remaining": left_out,
+            "anthropic-ratelimit-output-tokens-reset": "2031-01-01T00:00:09Z",
+        },
+        NOW,
+    )
+    assert rates.wait_s == wait_s
+
+
 def test_headers_that_say_nothing_are_not_known() -> None:
     assert not parse_rate_headers({"content-type": "application/json"}, NOW).known
     assert not parse_rate_headers({"x-ratelimit-limit-requests": "lots"}, NOW).known

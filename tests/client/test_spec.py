@@ -15,6 +15,10 @@ from agentanvil.errors import ConfigError, InputError, JudgeSetupError, UsageErr
     [
         ("openai:gpt-4o", JudgeSpec("openai", "gpt-4o", "https://api.openai.com/v1")),
         ("openai:gpt-4o@https://eu.example/v1/", JudgeSpec("openai", "gpt-4o", "https://eu.example/v1")),
+        ("openai:gpt-4o@https://eu.example/v1/responses", JudgeSpec("openai", "gpt-4o", "https://eu.example/v1")),
+        ("openai-responses:gpt-6.2-sol", JudgeSpec("openai-responses", "gpt-6.2-sol", "https://api.openai.com/v1")),
+        ("openrouter:vendor/m:free", JudgeSpec("openrouter", "vendor/m:free", "https://openrouter.ai/api/v1")),
+        ("mistral:m", JudgeSpec("mistral", "m", "https://api.mistral.ai/v1")),
         ("compat:m@http://127.0.0.1:8000/v1", JudgeSpec("compat", "m", "http://127.0.0.1:8000/v1")),
         ("compat:qwen2.5:7b@http://localhost:11434/v1", JudgeSpec("compat", "qwen2.5:7b", "http://localhost:11434/v1")),
         ("compat:@cf/meta/llama@v2@https://h/v1", JudgeSpec("compat", "@cf/meta/llama@v2", "https://h/v1")),
@@ -105,7 +109,10 @@ def test_loopback_is_decided_by_the_name_alone(host: str, expected: bool) -> Non
     assert is_loopback(host) is expected
 
 
-@given(st.text(max_size=60), st.sampled_from(["", "openai:", "compat:m@http://", "local:", "recorded:"]))
+@given(
+    st.text(max_size=60),
+    st.sampled_from(["", "openai:", "compat:m@http://", "azure:d@https://r?api-version=", "local:", "recorded:"]),
+)
 def test_any_judge_is_read_or_refused(text: str, start: str) -> None:
     try:
         spec = parse_judge(start + text)
