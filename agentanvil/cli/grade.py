@@ -66,7 +66,7 @@ def command(
     vs: VsOption = None,
     reading: Annotated[
         str | None,
-        typer.Option("--reading", metavar="READING", help="Pairs: verdict, or expected (from token probabilities)."),
+        typer.Option("--reading", metavar="READING", help="Score by the verdict, or what its probabilities expect."),
     ] = None,
     calls: CallsOption = None,
     baseline: Annotated[

@@ -13,6 +13,7 @@ from agentanvil.aggregate import DimensionSummary, Gate, ScoreSummary, Summary
 from agentanvil.cli.output import leave, visible
 from agentanvil.cli.summary_agreement import agreement_table, ways_table
 from agentanvil.cli.summary_pairs import pair_blocks
+from agentanvil.cli.summary_readings import reading_cells, reading_columns, reading_line, uncertain_table
 from agentanvil.cli.tables import cut, number, share, span, titled_table
 from agentanvil.rubric import Mode
 from agentanvil.runner.events import Tally
@@ -62,6 +63,7 @@ def print_summary(console: Console, summary: Summary, tally: Tally | None, folde
         _worst(summary),
         _missing(summary),
         _anchors(summary),
+        uncertain_table(summary),
         ways_table(summary),
         agreement_table(summary),
     )
@@ -82,14 +84,16 @@ def _scores(summary: Summary) -> Table:
         ("mean" if summary.mode != "gate" else "pass", "right"),
         ("95 % interval", "left"),
         ("spread", "right"),
+        *reading_columns(summary),
         ("quotes found", "right"),
         ("missing", "left"),
     )
     for dimension in summary.dimensions:
         cells = _pass_cells(dimension) if summary.mode == "gate" else _score_cells(dimension)
-        table.add_row(*cells, share(dimension.evidence_found), _states(dimension))
+        table.add_row(*cells, *reading_cells(summary, dimension), share(dimension.evidence_found), _states(dimension))
     rule = summary.overall.rule
-    table.add_row(*(Text(cell, style="bold") for cell in _score_cells(summary.overall, f"overall ({rule})")))
+    overall = (*_score_cells(summary.overall, f"overall ({rule})"), *reading_cells(summary, None))
+    table.add_row(*(Text(cell, style="bold") for cell in overall))
     return table
 
 
@@ -175,6 +179,9 @@ def _anchors(summary: Summary) -> Table | None:
 
 
 def _closing(summary: Summary, tally: Tally | None, folder: str) -> Iterator[str | Text]:
+    line = reading_line(summary)
+    if line is not None:
+        yield Text(visible(line))
     for note in summary.notes:
         yield Text(visible(f"note: {note}"))
     if summary.gate.verdict != "none":

@@ -7,9 +7,10 @@ column says why. UTF-8 without a byte order mark, lines end in LF.
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterable, Mapping, Sequence
 
-from agentanvil.aggregate import UNORDERED, Frame, ItemResult, picked_slot, winner_of
+from agentanvil.aggregate import UNORDERED, Frame, FrameDimension, ItemResult, picked_slot, winner_of
 from agentanvil.report.atomic import AtomicText
 from agentanvil.report.cells import flag_cell, number_cell, text_cell
 from agentanvil.verdict import Because, Cell, NotApplicable, NotRun, Outcome, Scored
@@ -39,6 +40,8 @@ SCORE_COLUMNS = (
 )
 PAIR_COLUMNS = ("winner", "preference", "consistency", "stated_winner", "p_ab", "p_ba")
 """What follows the dimensions in `items.csv` of a pairwise run."""
+VERDICT_SUFFIX = "_verdict"
+"""Ends the columns of `items.csv` that hold verdicts beside expected scores."""
 CHECK = "check"
 _BETWEEN_QUOTES = " | "
 _NO_READING = ("", "")
@@ -78,14 +81,17 @@ class ItemsCsv(_CsvFile):
     """Writes `items.csv`: `id, state, overall, pass`, then `D, D_sd, D_n, D_state` for each dimension D.
 
     `D_sd` is the sample standard deviation over repeats, empty below two of them. In pairwise PAIR_COLUMNS follow:
-    `winner` is the result in the run's reading, the other columns as in PairResult.
+    `winner` is the result in the run's reading, the other columns as in PairResult. Where D is what the judge's
+    probabilities expect, `D_verdict` follows at the end for each D: the mean of the verdicts' own scores.
     """
 
     def __init__(self, file: AtomicText, frame: Frame) -> None:
+        self._verdicts = frame.dimensions if frame.expects else ()
         names = [text_cell(dimension.id) for dimension in frame.dimensions]
         dimensions = [column for name in names for column in (name, f"{name}_sd", f"{name}_n", f"{name}_state")]
         pairs = PAIR_COLUMNS if frame.mode == "pairwise" else ()
-        super().__init__(file, [*ITEM_COLUMNS, *dimensions, *pairs])
+        verdicts = [f"{name}{VERDICT_SUFFIX}" for name in names] if frame.expects else []
+        super().__init__(file, [*ITEM_COLUMNS, *dimensions, *pairs, *verdicts])
 
     def add(self, result: ItemResult) -> None:
         """Append one item's row."""
@@ -100,7 +106,14 @@ class ItemsCsv(_CsvFile):
         if pair is not None:
             row += (pair.result or "", number_cell(pair.preference), pair.consistency or "", pair.stated or "")
             row += (number_cell(pair.p_ab), number_cell(pair.p_ba))
+        row += [number_cell(_mean_verdict(result, layout)) for layout in self._verdicts]
         self._append((row,))
+
+
+def _mean_verdict(result: ItemResult, layout: FrameDimension) -> float | None:
+    cells = [result.outcomes[slot].cells[layout.id] for slot in layout.slots]
+    scores = [cell.score for cell in cells if isinstance(cell, Scored)]
+    return math.fsum(scores) / len(scores) if scores else None
 
 
 class ScoresCsv(_CsvFile):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from agentanvil.errors import RunFolderError, Where, quoted
 from agentanvil.report.cells import cell_text
-from agentanvil.report.csv_files import ITEM_COLUMNS, PAIR_COLUMNS, SCORE_COLUMNS
+from agentanvil.report.csv_files import ITEM_COLUMNS, PAIR_COLUMNS, SCORE_COLUMNS, VERDICT_SUFFIX
 from agentanvil.report.writers import ITEMS, SCORES
 from agentanvil.verdict import STATES
 
@@ -43,15 +43,18 @@ def read_items(folder: str | Path) -> pd.DataFrame:
 
     `id` is text, `state` and each `D_state` categorical over all states, `pass` boolean, `D_n` Int64, the other numbers
     Float64; what is empty in the file is NA. A pairwise run has `winner`, `consistency` and `stated_winner` besides,
-    text and "" where there is none, and probabilities. Raises RunFolderError where the file is missing or is no such
-    table.
+    text and "" where there is none, and probabilities; a run by expected scores has `D_verdict`, Float64. Raises
+    RunFolderError where the file is missing or is no such table.
     """
     path = Path(folder) / ITEMS
     header = _header(path)
     dtypes = dict(_ITEM_DTYPES)
     pairs = tuple(header[-len(PAIR_COLUMNS) :]) == PAIR_COLUMNS
-    for dimension in header[len(ITEM_COLUMNS) : -len(PAIR_COLUMNS) if pairs else None : len(_DIMENSION_DTYPES)]:
+    verdicts = [name for name in header if name.endswith(VERDICT_SUFFIX) and name + "_sd" not in header]
+    end = len(header) - (len(PAIR_COLUMNS) if pairs else len(verdicts))
+    for dimension in header[len(ITEM_COLUMNS) : end : len(_DIMENSION_DTYPES)]:
         dtypes |= {dimension + suffix: dtype for suffix, dtype in _DIMENSION_DTYPES.items()}
+    dtypes |= dict.fromkeys(verdicts, "Float64")
     if pairs:
         dtypes |= {name: _PAIR_DTYPES.get(name, "string") for name in PAIR_COLUMNS}
     return _read(path, header, dtypes)

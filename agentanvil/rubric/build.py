@@ -29,7 +29,7 @@ RESERVED = frozenset(
     {OVERALL, "id", "state", "pass", "joint", "checks"}
     | {"winner", "preference", "consistency", "stated_winner", "p_ab", "p_ba"}
 )
-COLUMN_SUFFIXES = ("_sd", "_n", "_state")
+COLUMN_SUFFIXES = ("_sd", "_n", "_state", "_verdict")
 
 
 def find_problems(wire: RubricWire) -> Iterator[Problem]:

@@ -171,14 +171,12 @@ def _without_pair_defaults(settings: GradeSettings, rubric: Rubric) -> GradeSett
     """Return the settings without what anvil.yaml says about pairs, where the run compares none."""
     if rubric.mode == "pairwise":
         return settings
-    order = None if "order" in settings.defaults else settings.order
-    reading = "verdict" if "reading" in settings.defaults else settings.reading
-    return replace(settings, order=order, reading=reading)
+    return replace(settings, order=None) if "order" in settings.defaults else settings
 
 
 def _refuse_strangers(settings: GradeSettings, rubric: Rubric) -> None:
     """Raise UsageError for flags that mean nothing in the run's mode."""
-    given = {"--order": settings.order, "--vs": settings.vs, "--reading": settings.reading != "verdict"}
+    given = {"--order": settings.order, "--vs": settings.vs}
     stray = [flag for flag, value in given.items() if value]
     if stray and rubric.mode != "pairwise":
         raise UsageError(

@@ -74,10 +74,10 @@ class JudgeSettings:
 class GradeSettings:
     """One `anvil grade`. `out` is None for the folder that follows from the settings.
 
-    `mode`, `calls` and `evidence` are None for what the rubric says. `order`, `vs` (files with the other responses) and
-    `reading` belong to pairwise; `order` is None for `random` there. `baseline` is the folder of an earlier run whose
-    failures are known. `defaults` names the settings that anvil.yaml gave: one that means nothing in the run's mode is
-    passed over, where a flag is refused.
+    `mode`, `calls` and `evidence` are None for what the rubric says. `order` and `vs` (files with the other responses)
+    belong to pairwise; `order` is None for `random` there. `reading` is what results are read from. `baseline` is the
+    folder of an earlier run whose failures are known. `defaults` names the settings that anvil.yaml gave: one that
+    means nothing in the run's mode is passed over, where a flag is refused.
     """
 
     data: str

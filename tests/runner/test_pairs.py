@@ -142,7 +142,7 @@ def test_two_files_are_joined_and_compared(tmp_path: Path) -> None:
 def test_flags_of_pairs_are_refused_in_other_modes(tmp_path: Path) -> None:
     with FakeServer(graded) as server:
         runs = Runs(tmp_path, server)
-        for flags in ({"order": "both"}, {"vs": ("x.jsonl",)}, {"reading": "expected"}):
+        for flags in ({"order": "both"}, {"vs": ("x.jsonl",)}):
             with pytest.raises(UsageError, match="--mode pairwise"):
                 runs.grade(**flags)
         assert not server.requests
@@ -173,13 +173,13 @@ def test_expected_needs_probabilities_and_says_so(tmp_path: Path) -> None:
 
 
 def test_what_the_configuration_says_of_pairs_is_no_matter_of_other_modes(tmp_path: Path) -> None:
-    defaults = {"order": "both", "reading": "expected", "defaults": frozenset({"order", "reading"})}
+    defaults = {"order": "both", "defaults": frozenset({"order"})}
     with FakeServer(graded) as server:
         runs = Runs(tmp_path, server)
         result = runs.grade(mode="gate", **defaults)
         assert (int(result.exit), len(server.requests)) == (0, 3)
         with pytest.raises(UsageError, match="--order"):
-            runs.grade(mode="gate", out=tmp_path / "flag", **{**defaults, "defaults": frozenset({"reading"})})
+            runs.grade(mode="gate", out=tmp_path / "flag", order="both")
 
 
 def test_standard_input_is_not_what_is_compared_with(tmp_path: Path) -> None:
