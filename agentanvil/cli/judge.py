@@ -37,6 +37,7 @@ _RUNGS = {
     "tool": "a forced tool call",
     "json_object": "JSON mode, without a schema",
     "plain": "none: the prompt alone asks for JSON",
+    "questions": "typed questions, answered with probabilities and without evidence",
 }
 _LOGPROBS = {"yes": "yes", "none_came": "no: none came back", "refused": "no: refused", "unknown": "not known"}
 
@@ -88,18 +89,25 @@ def _live_lines(report: JudgeReport) -> Iterator[tuple[str, str]]:
     started = "" if report.url else " (the first with the start of its server)"
     yield "latency", ", then ".join(f"{seconds:.2f} s" for seconds in report.latencies_s) + started
     yield "structured output", _RUNGS.get(facts.rung or "", "none")
-    yield "schema", f"kept in {report.schema_kept} of {calls} replies; verdict read in {report.verdicts} of {calls}"
-    yield "not taken", ", ".join(facts.dropped) or "nothing: all that is sent by default is taken"
-    yield "output cap", facts.cap_field or "–"
+    read = f"verdict read in {report.verdicts} of {calls}"
+    yield from [("replies", read)] if report.decides else _text_lines(report, read)
     if report.same_reply is not None:
         yield "same reply twice", "yes" if report.same_reply else "no: use --repeats to see the spread"
     if report.logprobs is not None:
         note = f" ({report.logprobs_note})" if report.logprobs_note else ""
         yield "log-probabilities", _LOGPROBS[report.logprobs] + note
-    yield "hidden reasoning", "yes: it counts against the output cap" if report.reasoning else "none seen"
+    if not report.decides:
+        yield "hidden reasoning", "yes: it counts against the output cap" if report.reasoning else "none seen"
     yield "usage", _usage(report)
     yield from _limits(report)
     yield "price", _price(report)
+
+
+def _text_lines(report: JudgeReport, read: str) -> Iterator[tuple[str, str]]:
+    facts = report.facts
+    yield "schema", f"kept in {report.schema_kept} of {len(report.latencies_s)} replies; {read}"
+    yield "not taken", ", ".join(facts.dropped) or "nothing: all that is sent by default is taken"
+    yield "output cap", facts.cap_field or "–"
 
 
 def _usage(report: JudgeReport) -> str:

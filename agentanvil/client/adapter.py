@@ -8,8 +8,9 @@ from typing import Literal, Protocol
 
 from agentanvil.client.base import ChatReply, ChatRequest
 
-Rung = Literal["json_schema", "tool", "json_object", "plain"]
+Rung = Literal["json_schema", "tool", "json_object", "plain", "questions"]
 RUNGS: tuple[Rung, ...] = ("json_schema", "tool", "json_object", "plain")
+"""The ways of a judge that writes; `questions` is the one way of an endpoint that decides."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ class SystemOne:
     @property
     def rungs(self) -> tuple[Rung, ...]:
         """One alone: the questions' types are the structure, and cannot be left out."""
-        return ("json_schema",)
+        return ("questions",)
 
     def path(self, _model: str) -> str:
         return "/systemone"

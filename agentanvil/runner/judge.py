@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -15,10 +15,10 @@ from agentanvil.client.spec import JudgeSpec
 from agentanvil.client.token_logprobs import ALTERNATIVES
 from agentanvil.dataset import Row
 from agentanvil.errors import AnvilError, CallError, EndpointError, JudgeSetupError, TransientError, UsageError
-from agentanvil.judge import Parsed, ParseFault, build_request, read_reply
-from agentanvil.plan import Plan, plan_calls
-from agentanvil.prompt import Contract, PromptRenderer
-from agentanvil.rubric import compile_schema, parse_rubric
+from agentanvil.judge import Parsed, ParseFault, build_decision, build_request, read_decisions, read_reply
+from agentanvil.plan import CallPlan, Plan, Task, plan_calls
+from agentanvil.prompt import PromptRenderer, QuestionRenderer
+from agentanvil.rubric import Rubric, compile_schema, parse_rubric
 from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Exit
 from agentanvil.runner.job import Surroundings
@@ -29,6 +29,7 @@ from agentanvil.runner.settings import JudgeSettings
 from agentanvil.runner.stack import CACHE_OFF, JudgeFacts, JudgeStack, ReplayStack, open_stack, wire_of
 from agentanvil.runner.wiring import call_settings
 from agentanvil.strict_json import JsonError, parse_json, replace_surrogates
+from agentanvil.verdict import JudgeError
 
 Logprobs = Literal["yes", "none_came", "refused", "unknown"]
 
@@ -52,7 +53,8 @@ class JudgeReport:
     `problem` says why the judge cannot grade: no reply to a tiny row held a verdict. `latencies_s` has one
     entry for each verdict call; `schema_kept` counts those whose text was exactly what the schema asks for,
     `verdicts` those that could be read. `same_reply` tells whether the same request brought the same text
-    twice. `replies` counts those of a recording, of which nothing else is known.
+    twice. `replies` counts those of a recording, of which nothing else is known. `decides`: it answers typed questions
+    with probabilities, so that there is no schema to keep, no token to look at and no evidence.
     """
 
     judge: str
@@ -71,6 +73,7 @@ class JudgeReport:
     rates: RateHeaders | None = None
     price: Quote | None = None
     replies: int | None = None
+    decides: bool = False
 
     @property
     def usable(self) -> bool:
@@ -121,21 +124,20 @@ def _recording(spec: JudgeSpec, replies: int) -> JudgeReport:
 
 
 async def _asked(spec: JudgeSpec, settings: JudgeSettings, stack: JudgeStack) -> JudgeReport:
-    request, contract = _tiny_request(spec, settings)
-    replies = await _verdicts(stack.client, request)
+    probe = _tiny_questions() if spec.rules.decides else _tiny_request(spec, settings)
+    replies = await _verdicts(stack.client, probe.request)
     facts = stack.facts()
-    logprobs, note = await _logprobs(stack.client, request)
-    read = [read_reply(reply, contract, request.sampling.max_tokens) for reply in replies]
-    faults = [fault for one in read for fault in _faults(one)]
+    logprobs, note = (None, None) if spec.rules.decides else await _logprobs(stack.client, probe.request)
+    faults = [fault for reply in replies if (fault := probe.fault(reply)) is not None]
     last = replies[-1]
     return JudgeReport(
         judge=str(spec),
         url=None if spec.base_url is None else spec.base_url + wire_of(spec)[0].path(spec.model),
-        problem=f"no reply held a verdict: {faults[0].message}" if len(faults) == len(read) else None,
+        problem=f"no reply held a verdict: {faults[0]}" if len(faults) == len(replies) else None,
         latencies_s=tuple(reply.latency_s for reply in replies),
         facts=replace(facts, totals=stack.facts().totals),
-        verdicts=len(read) - len(faults),
-        schema_kept=sum(_keeps(reply.text, contract.schema) for reply in replies),
+        verdicts=len(replies) - len(faults),
+        schema_kept=sum(probe.keeps(reply) for reply in replies),
         same_reply=replies[0].text == last.text if len(replies) > 1 else None,
         logprobs=logprobs,
         logprobs_note=note,
@@ -144,15 +146,49 @@ async def _asked(spec: JudgeSpec, settings: JudgeSettings, stack: JudgeStack) ->
         reasoning=last.reasoning,
         rates=last.rates,
         price=judge_price(spec, settings, last.model),
+        decides=spec.rules.decides,
     )
 
 
-def _tiny_request(spec: JudgeSpec, settings: JudgeSettings) -> tuple[ChatRequest, Contract]:
-    """Return a judge call as a run makes it, with one dimension and one short row."""
+@dataclass(frozen=True, slots=True)
+class _Probe:
+    """A judge call as a run makes it, with one dimension and one short row: what is wrong with a reply, if anything,
+    and whether it is exactly what was asked for.
+    """
+
+    request: ChatRequest
+    fault: Callable[[ChatReply], str | None]
+    keeps: Callable[[ChatReply], bool]
+
+
+def _tiny_request(spec: JudgeSpec, settings: JudgeSettings) -> _Probe:
+    rubric, calls, task = _tiny_task()
+    prompt = PromptRenderer(rubric, calls).render(task)
+    # Log-probabilities are asked for apart, so that what refuses them alone is told from what refuses the rest.
+    request = replace(build_request(task, prompt, call_settings(settings, spec)), logprobs=None)
+    contract = prompt.contract
+    return _Probe(
+        request,
+        lambda reply: _fault(read_reply(reply, contract, request.sampling.max_tokens)),
+        lambda reply: _keeps(reply.text, contract.schema),
+    )
+
+
+def _tiny_questions() -> _Probe:
+    rubric, calls, task = _tiny_task()
+    asked = QuestionRenderer(rubric, calls).render(task)
+
+    def fault(reply: ChatReply) -> str | None:
+        (cell,) = read_decisions(reply, asked, task.order).values()
+        return cell.message if isinstance(cell, JudgeError) else None
+
+    return _Probe(build_decision(task, asked), fault, lambda reply: fault(reply) is None)
+
+
+def _tiny_task() -> tuple[Rubric, tuple[CallPlan, ...], Task]:
     calls = plan_calls(rubric := parse_rubric(_RUBRIC))
     (task,) = Plan(calls, 1, "").tasks([_ROW])
-    prompt = PromptRenderer(rubric, calls).render(task)
-    return build_request(task, prompt, call_settings(settings, spec)), prompt.contract
+    return rubric, calls, task
 
 
 async def _verdicts(client: ChatClient, request: ChatRequest) -> list[ChatReply]:
@@ -183,11 +219,11 @@ async def _logprobs(client: ChatClient, request: ChatRequest) -> tuple[Logprobs,
     return "yes", f"{max(len(token.top) for token in reply.tokens)} alternatives a token"
 
 
-def _faults(read: Parsed | ParseFault) -> list[ParseFault]:
+def _fault(read: Parsed | ParseFault) -> str | None:
     """Return what is wrong with a reply, at most one thing: the call had one dimension."""
     if isinstance(read, ParseFault):
-        return [read]
-    return [verdict for verdict in read.verdicts.values() if isinstance(verdict, ParseFault)]
+        return read.message
+    return next((verdict.message for verdict in read.verdicts.values() if isinstance(verdict, ParseFault)), None)
 
 
 def _keeps(text: str, schema: Mapping[str, object]) -> bool:

@@ -108,7 +108,8 @@ class LiveStack:
     def facts(self) -> JudgeFacts:
         """Return what was learnt so far."""
         shape = self.provider.shape
-        return JudgeFacts(shape.rung, self.provider.dropped, shape.cap_field, self.account.totals)
+        cap = None if shape.rung == "questions" else shape.cap_field
+        return JudgeFacts(shape.rung, self.provider.dropped, cap, self.account.totals)
 
 
 def wire_of(spec: JudgeSpec) -> tuple[Adapter, Endpoint]:

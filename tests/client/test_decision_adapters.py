@@ -115,7 +115,7 @@ def test_nothing_is_sent_that_the_contract_has_no_place_for(adapter: Adapter) ->
     wishes = Sampling(temperature=0.5, seed=7, max_tokens=100, effort="high")
     asked = ChatRequest(REQUEST.messages, sampling=wishes, questions=QUESTIONS, logprobs=5, repeat=3)
     assert adapter.build("m", asked, Shape("plain")) == plain
-    assert adapter.rungs == ("json_schema",)
+    assert adapter.rungs == ("questions",)
 
 
 @pytest.mark.parametrize("adapter", BOTH)
