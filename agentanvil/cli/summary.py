@@ -78,7 +78,7 @@ def print_summary(console: Console, summary: Summary, tally: Tally | None, folde
 
 def _scores(summary: Summary) -> Table:
     table = titled_table(
-        f"{_TITLES[summary.mode]} · rubric {summary.rubric_id} · {summary.items} items × {summary.repeats}",
+        f"{_title(summary)} · rubric {summary.rubric_id} · {summary.items} items × {summary.repeats}",
         ("dimension", "left"),
         ("scores", "left"),
         ("mean" if summary.mode != "gate" else "pass", "right"),
@@ -95,6 +95,11 @@ def _scores(summary: Summary) -> Table:
     overall = (*_score_cells(summary.overall, f"overall ({rule})"), *reading_cells(summary, None))
     table.add_row(*(Text(cell, style="bold") for cell in overall))
     return table
+
+
+def _title(summary: Summary) -> str:
+    by_expected = summary.reading == "expected" and summary.mode != "pairwise"
+    return _TITLES[summary.mode] + " by expected score" * by_expected
 
 
 def _score_cells(scores: ScoreSummary, name: str | None = None) -> tuple[str, str, str, str, str]:

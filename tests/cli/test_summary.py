@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from agentanvil.aggregate import Baseline, Summariser, Summary
+from agentanvil.aggregate import Baseline, Reading, Summariser, Summary
 from agentanvil.cli.summary import print_summary
 from agentanvil.runner.events import Tally
 from agentanvil.verdict import Exchange, Scored
@@ -56,6 +56,39 @@ def test_repeats_that_fall_on_both_sides_name_the_anchors() -> None:
     text = shown(graded([[5, 3], [4, 4]], repeats=2))
     assert "Ambiguous anchors" in text
     assert "3 | 5" in text
+
+
+READ = [
+    Scored(4.0, expected_score=3.75, entropy=0.5, label_mass=0.9),
+    Scored(2.0, expected_score=2.75, entropy=0.9, label_mass=0.8),
+]
+
+
+@pytest.mark.parametrize(
+    ("reading", "title", "heads", "cells"),
+    [
+        ("verdict", "Scores · rubric", ["mean", "expected", "entropy"], ["3.00", "3.25", "0.70"]),
+        ("expected", "Scores by expected score · rubric", ["mean", "verdict", "entropy"], ["3.25", "3.00", "0.70"]),
+    ],
+)
+def test_readings_stand_beside_the_scores(reading: Reading, title: str, heads: list[str], cells: list[str]) -> None:
+    of = rubric("accuracy")
+    rows = columns(of, accuracy=READ)
+    text = shown(grade_by(Summariser(of, plan(of), seed=7, reading=reading), rows)[1])
+    assert title in text
+    lines = text.splitlines()
+    head = next(line for line in lines if line.startswith("dimension"))
+    line = next(line for line in lines if line.startswith("accuracy"))
+    assert [name for name in head.split() if name in heads] == heads
+    assert [cell for cell in line.split() if cell in cells] == cells
+    assert "verdicts with probabilities: accuracy 100% (15% outside)" in text
+    least = text[text.index("Least certain verdicts") :]
+    assert least.index("item-1") < least.index("item-0")
+
+
+def test_without_readings_nothing_is_said_of_them() -> None:
+    text = shown(graded([5, 4]))
+    assert not any(word in text for word in ("entropy", "expected", "probabilities"))
 
 
 def test_labels_are_held_against_the_judge() -> None:
