@@ -34,6 +34,7 @@ class AnthropicBatches:
     """Batches of messages below a base URL; `path` is where a live message goes."""
 
     limits = Limits(requests=100_000, size=256 * 10**6)
+    uploads = False
     framing = Framing(b'{"requests":[', b",\n", b"]}")
 
     def __init__(self, http: BatchHttp, path: str) -> None:

@@ -101,6 +101,11 @@ class BatchApi(Protocol):
     @property
     def framing(self) -> Framing: ...
 
+    @property
+    def uploads(self) -> bool:
+        """Whether a batch is made of a file that has to be uploaded before, so that without it there is none."""
+        ...
+
     def request(self, custom_id: str, body: bytes) -> bytes:
         """Return one request as it stands in a batch's file; `body` is what a live call would send."""
         ...

@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 from urllib.parse import urlencode
 
 import aiohttp
@@ -38,7 +38,6 @@ MAX_ANSWER_BYTES = 16 * 2**20
 MAX_LINE_BYTES = 64 * 2**20
 _CHUNK_BYTES = 1 << 18
 _LONGEST_WAIT_S = 120.0
-_T = TypeVar("_T")
 
 
 class FileBody:
@@ -95,7 +94,7 @@ class BatchHttp:
     async def get(self, path: str, query: Mapping[str, str | int] | None = None) -> dict[str, object]:
         """Return the JSON object at a path; sent again where that may help. Raises CallError."""
         where = f"{path}?{urlencode(query)}" if query else path
-        return await self._again(lambda: self._answer("GET", where, None, ""), TransientError)
+        return await self._again("GET", where, None, "", TransientError)
 
     async def post(
         self, path: str, body: bytes | FileBody = b"", kind: str = "application/json", *, repeatable: bool = False
@@ -105,7 +104,7 @@ class BatchHttp:
         Unless it is `repeatable` it is sent again only where the provider said that it turned it away.
         """
         may = TransientError if repeatable else RateLimitedError
-        return await self._again(lambda: self._answer("POST", path, body, kind), may)
+        return await self._again("POST", path, body, kind, may)
 
     async def lines(self, path: str) -> AsyncGenerator[bytes, None]:
         """Yield the lines of a file, without their line feeds, as they come in. Raises CallError.
@@ -188,7 +187,9 @@ class BatchHttp:
         error.args = (error.message,)
         return error
 
-    async def _again(self, send: Callable[[], Awaitable[_T]], may: type[AnvilError]) -> _T:
+    async def _again(
+        self, method: str, path: str, body: bytes | FileBody | None, kind: str, may: type[AnvilError]
+    ) -> dict[str, object]:
         loop = tenacity.AsyncRetrying(
             sleep=self._sleep,
             stop=self._gives_up,
@@ -196,7 +197,7 @@ class BatchHttp:
             retry=tenacity.retry_if_exception_type(may),
             reraise=True,
         )
-        return await loop(send)
+        return await loop(self._answer, method, path, body, kind)
 
     def _gives_up(self, state: tenacity.RetryCallState) -> bool:
         error = _error_of(state)

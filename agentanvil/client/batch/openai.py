@@ -34,6 +34,7 @@ class OpenAIBatches:
     """Batches of one endpoint, such as `/chat/completions`, below a base URL that ends in `/v1`."""
 
     limits = Limits(requests=50_000, size=200 * 10**6)
+    uploads = True
     framing = Framing()
 
     def __init__(self, http: BatchHttp, path: str) -> None:

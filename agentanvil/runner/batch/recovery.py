@@ -1,0 +1,53 @@
+"""What became of batches whose creation nobody heard the end of: told by the provider, not guessed."""
+
+from __future__ import annotations
+
+from agentanvil.client.batch.api import BatchApi
+from agentanvil.errors import CallError
+from agentanvil.runner.batch.access import Clockwork
+from agentanvil.runner.batch.ledger import Ledger, Part
+from agentanvil.runner.events import Listener
+
+SETTLE_S = 60.0
+"""How long a creation that was cut off may still come to life at the provider."""
+UNCREATED = "never created"
+
+
+async def recover(api: BatchApi, ledger: Ledger, listener: Listener, time_: Clockwork) -> tuple[Part, ...]:
+    """Settle every open part without a batch; return those that cannot be settled yet.
+
+    Raises CallError where the provider does not answer.
+    """
+    open_ = [part for part in ledger.open if part.batch is None]
+    unsettled = []
+    for part in open_:
+        if api.uploads and part.file is None:
+            ledger.note_closed(part, UNCREATED)
+            continue
+        known = frozenset(other.batch for other in ledger.parts.values() if other.batch is not None)
+        found = await api.recover(part.mark(ledger.run), known)
+        if found.found is not None:
+            ledger.note("created", part=part.number, batch=found.found.id)
+            listener.notice(f"batch {found.found.id} had been created when an earlier submission ended; it is kept")
+        elif found.unsure or time_.clock() < part.at + SETTLE_S:
+            unsettled.append(part)
+        else:
+            ledger.note_closed(part, UNCREATED)
+    for part in unsettled:
+        listener.notice(unsettled_notice(part, time_))
+    return tuple(unsettled)
+
+
+def unsettled_notice(part: Part, time_: Clockwork) -> str:
+    """Return what to say about a part whose fate is open."""
+    left = part.at + SETTLE_S - time_.clock()
+    when = f"in {left:.0f} s" if left > 0 else "when the provider's other batches of the same size have ended"
+    return f"it is not known whether the batch of {part.tasks} requests was created: run this again {when}"
+
+
+def lost_on_the_way(error: CallError, part: Part) -> str:
+    """Return what to say where handing over a part broke off."""
+    return (
+        f"{error.message}; whether the batch of {part.tasks} requests was created will be found out by the next "
+        "`anvil batch` command"
+    )

@@ -1,0 +1,37 @@
+"""How a batch's sitting enters the manifest, and the reports that a run gets from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from agentanvil.runner.events import Listener, Tally
+from agentanvil.runner.exits import Ending, run_exit
+from agentanvil.runner.folder import write_manifest
+from agentanvil.runner.grade import GradeResult
+from agentanvil.runner.job import Job
+from agentanvil.runner.manifest import read_share, with_session
+from agentanvil.runner.reports import write_reports
+from agentanvil.runner.session import SessionEnd
+
+
+def with_batches(
+    manifest: Mapping[str, Any], end: SessionEnd, started: datetime, batches: Sequence[str]
+) -> dict[str, Any]:
+    """Return the manifest with one more sitting: the only place that tells a batch run from a live one."""
+    added = with_session(manifest, end, started)
+    *earlier, last = added["sessions"]
+    return {**added, "sessions": [*earlier, {**last, "kind": "batch", "batches": list(batches)}]}
+
+
+def finish(
+    job: Job, folder: Path, manifest: dict[str, Any], ending: Ending, listener: Listener, tally: Tally | None = None
+) -> GradeResult:
+    """Write the reports of a run as it stands, and the manifest with how it ended. Raises RunWriteError."""
+    manifest = {**manifest, "state": ending}
+    summary = write_reports(folder, manifest, job.read_rows, listener.failed)
+    code = run_exit(ending, summary, job.settings.min_coverage, read=read_share(manifest))
+    write_manifest(folder, manifest | {"exit_code": int(code)})
+    return GradeResult(folder, summary, manifest, tally or Tally(), ending, code)

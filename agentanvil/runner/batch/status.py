@@ -1,0 +1,145 @@
+"""`anvil batch status` and `anvil batch cancel`: what the provider says of a run's batches, and giving them up."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from agentanvil.client.batch.api import BatchApi
+from agentanvil.errors import CallError, JudgeSetupError
+from agentanvil.runner.batch.access import Clockwork, in_loop, open_desk, refuse_unbatchable
+from agentanvil.runner.batch.ledger import Ledger, Part
+from agentanvil.runner.batch.opened import Reach, open_run, stored_settings
+from agentanvil.runner.batch.recovery import recover
+from agentanvil.runner.batch.watch import Watched, is_unknown, look
+from agentanvil.runner.events import Listener
+from agentanvil.runner.exits import Exit
+from agentanvil.runner.folder import RunFolder
+from agentanvil.runner.job import Surroundings
+from agentanvil.runner.local_judge import name_judge
+
+GIVEN_UP = "given up"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchLine:
+    """One batch as it is shown. `age_s` is seconds since it was handed over, `next` what to do."""
+
+    batch: str | None
+    state: str
+    requests: int
+    succeeded: int
+    failed: int
+    age_s: float
+    next: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON data."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """All batches of a run, in the order in which they were handed over."""
+
+    folder: Path
+    batches: tuple[BatchLine, ...]
+    exit: Exit
+
+
+def status(
+    folder: Path, reach: Reach, around: Surroundings, listener: Listener, time_: Clockwork | None = None
+) -> Status:
+    """Ask how far the open batches are. The exit code is MISSING as long as one runs, or is not known of.
+
+    Raises RunFolderError for a folder without a submission, JudgeSetupError where the provider does not answer.
+    """
+    time_ = time_ or Clockwork()
+
+    async def ask(api: BatchApi, ledger: Ledger) -> list[Watched]:
+        return await look(api, ledger.open)
+
+    ledger, watched = _with_api(folder, reach, (around, listener, time_), ask)
+    states = {each.part.number: each for each in watched}
+    lines = tuple(
+        _open_line(states[number], time_) if number in states else _closed_line(part, time_)
+        for number, part in ledger.parts.items()
+    )
+    running = any(not each.is_over for each in watched)
+    return Status(folder, lines, Exit.MISSING if running else Exit.OK)
+
+
+def cancel(
+    folder: Path, reach: Reach, around: Surroundings, listener: Listener, time_: Clockwork | None = None
+) -> Status:
+    """Cancel every open batch that still runs; one that the provider does not know is given up.
+
+    What was answered until then can still be collected. Raises as `status` does.
+    """
+    time_ = time_ or Clockwork()
+
+    async def stop(api: BatchApi, ledger: Ledger) -> list[Watched]:
+        watched = []
+        for part in ledger.open:
+            try:
+                watched.append(await _cancelled(api, part))
+            except CallError as error:
+                if not is_unknown(error):
+                    raise
+                ledger.note_closed(part, GIVEN_UP)
+                listener.notice(f"the provider knows no batch {part.batch}; its {part.tasks} requests are given up")
+        return watched
+
+    _, watched = _with_api(folder, reach, (around, listener, time_), stop)
+    return Status(folder, tuple(_open_line(each, time_) for each in watched), Exit.OK)
+
+
+def _with_api(
+    folder: Path,
+    reach: Reach,
+    world: tuple[Surroundings, Listener, Clockwork],
+    work: Callable[[BatchApi, Ledger], Awaitable[list[Watched]]],
+) -> tuple[Ledger, list[Watched]]:
+    """Do some work with the provider while nobody else writes the run; nothing is asked where no batch is open."""
+    open_run(folder)
+    around, listener, time_ = world
+    with RunFolder(folder):
+        _, ledger = open_run(folder)
+        settings = stored_settings(folder, ledger, reach).judge
+        if not ledger.open:
+            return ledger, []
+        spec = refuse_unbatchable(name_judge(settings, around.environ))
+
+        async def ask() -> list[Watched]:
+            async with open_desk(spec, settings, ledger, around, listener, time_) as desk:
+                await recover(desk.api, ledger, listener, time_)
+                return await work(desk.api, ledger)
+
+        try:
+            return ledger, in_loop(ask())
+        except CallError as error:
+            raise JudgeSetupError(error.message, hint=error.hint) from error
+
+
+async def _cancelled(api: BatchApi, part: Part) -> Watched:
+    if part.batch is None:
+        return Watched(part, None)
+    state = await api.state(part.batch)
+    return Watched(part, await api.cancel(part.batch) if state.phase == "running" else state)
+
+
+def _open_line(watched: Watched, time_: Clockwork) -> BatchLine:
+    part, state = watched.part, watched.state
+    age_s = max(0.0, time_.clock() - part.at)
+    if state is None:
+        return BatchLine(None, "not known yet", part.tasks, 0, 0, age_s, "run this again")
+    todo = {"running": "wait", "ended": "collect", "failed": "collect, which says why"}[state.phase]
+    return BatchLine(state.id, state.word, part.tasks, state.succeeded, state.failed, age_s, todo)
+
+
+def _closed_line(part: Part, time_: Clockwork) -> BatchLine:
+    answered = part.counts.get("answered", 0)
+    age_s = max(0.0, time_.clock() - part.at)
+    return BatchLine(part.batch, part.closed, part.tasks, answered, part.tasks - answered, age_s, "")

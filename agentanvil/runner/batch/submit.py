@@ -1,0 +1,194 @@
+"""`anvil batch submit`: what needs no call is settled, all other pending tasks are handed over in batches.
+
+One of them is asked about at once where nothing is known about the judge: it shows what the judge accepts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from agentanvil.engine import JournalWriter, Stop, read_index
+from agentanvil.errors import (
+    AnvilError,
+    CallError,
+    ConfigError,
+    JudgeSetupError,
+    RunWriteError,
+    UsageError,
+)
+from agentanvil.runner.batch.access import Clockwork, Desk, in_loop, open_desk, refuse_unbatchable
+from agentanvil.runner.batch.handover import Handed, Handover, Scene
+from agentanvil.runner.batch.ledger import FILE, Ledger
+from agentanvil.runner.batch.parts import Allowance
+from agentanvil.runner.batch.places import Places
+from agentanvil.runner.batch.recovery import recover
+from agentanvil.runner.batch.reporting import finish, with_batches
+from agentanvil.runner.events import Listener
+from agentanvil.runner.exits import Exit
+from agentanvil.runner.folder import RunFolder, read_manifest, refuse_foreign_folder, refuse_other_run, write_manifest
+from agentanvil.runner.job import STDIN, Job, Surroundings, prepare
+from agentanvil.runner.manifest import open_manifest
+from agentanvil.runner.recorder import Recorder
+from agentanvil.runner.session import SessionEnd
+from agentanvil.runner.settings import GradeSettings
+from agentanvil.runner.stack import price_table
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What `submit` came to. `settled` tasks needed no batch, `waiting` ones are in batches of before.
+
+    `held_back` are those that a limit kept from being handed over; `problem` is what broke it off.
+    """
+
+    folder: Path
+    batches: tuple[str, ...]
+    requests: int
+    settled: int
+    waiting: int
+    held_back: int
+    exit: Exit
+    problem: AnvilError | None = None
+
+
+def submit(
+    settings: GradeSettings,
+    around: Surroundings,
+    listener: Listener,
+    *,
+    most: int | None = None,
+    time_: Clockwork | None = None,
+) -> Submission:
+    """Hand the pending tasks of a run over. `most` is how many requests a batch may have.
+
+    Raises InputError where nothing could begin; nothing was spent then, and no folder is left behind.
+    """
+    _refuse_strangers(settings, most)
+    with prepare(settings, around) as job:
+        refuse_unbatchable(job.spec)
+        if read_manifest(job.folder) is None:
+            refuse_foreign_folder(job.folder)
+        with RunFolder(job.folder) as folder:
+            try:
+                return _submitted(job, folder, (around, listener, time_ or Clockwork()), most)
+            except BaseException:
+                if folder.is_unbegun() and not (folder.path / FILE).exists():
+                    folder.take_back(None)
+                raise
+
+
+def _submitted(
+    job: Job, folder: RunFolder, world: tuple[Surroundings, Listener, Clockwork], most: int | None
+) -> Submission:
+    before = read_manifest(folder.path)
+    if before is not None:
+        refuse_other_run(folder.path, before, job.identity)
+    places = Places(job.plan, job.rows)
+    ledger = Ledger(folder.path / FILE, job.fingerprint)
+    ledger.refuse_other_plan(places.layout)
+    index = read_index(folder.journal, job.plan, job.rows, job.fingerprint)
+    scene = Scene(job, ledger, places, index, *world)
+    manifest = open_manifest(job, before)
+    started = datetime.now(UTC)
+    write_manifest(folder.path, manifest)
+    with JournalWriter(folder.journal, job.fingerprint) as journal:
+        record = Recorder(journal, scene.listener, Stop())
+        pass_ = _Pass(scene, record, Handed(), _allowance(job, ledger, index.spent[0]))
+        in_loop(pass_.run(most))
+    if pass_.problem is not None and not ledger.parts and not record.tally.done:
+        folder.take_back(before)
+        raise _as_input(pass_.problem)
+    handed = pass_.handed
+    if record.tally.done or handed.batches:
+        end = SessionEnd(asked=record.asked, tally=record.tally, judges={0: handed.facts}, problem=pass_.problem)
+        manifest = with_batches(manifest, end, started, handed.batches)
+    manifest["state"] = "running"
+    write_manifest(folder.path, manifest)
+    cut_short = pass_.problem or pass_.allowance.refused or pass_.unsettled
+    if not ledger.open and not cut_short:
+        code = finish(job, folder.path, manifest, "complete", scene.listener).exit
+    else:
+        code = Exit.MISSING if cut_short else Exit.OK
+    return Submission(
+        folder=folder.path,
+        batches=tuple(handed.batches),
+        requests=handed.requests,
+        settled=record.tally.done,
+        waiting=handed.waiting,
+        held_back=pass_.allowance.refused,
+        exit=code,
+        problem=pass_.problem,
+    )
+
+
+class _Pass:
+    """The part of a submission that speaks with the provider."""
+
+    def __init__(self, scene: Scene, record: Recorder, handed: Handed, allowance: Allowance) -> None:
+        self.handed = handed
+        self.allowance = allowance
+        self.problem: AnvilError | None = None
+        self.unsettled = 0
+        self._scene = scene
+        self._record = record
+
+    async def run(self, most: int | None) -> None:
+        scene = self._scene
+        job = scene.job
+        spec = refuse_unbatchable(job.spec)
+        judge = job.settings.judge
+        async with open_desk(spec, judge, scene.ledger, scene.around, scene.listener, scene.time) as desk:
+            try:
+                await self._through(desk, most)
+            except RunWriteError:
+                raise
+            except AnvilError as error:
+                self.problem = error
+
+    async def _through(self, desk: Desk, most: int | None) -> None:
+        scene = self._scene
+        job = scene.job
+        unsettled = await recover(desk.api, scene.ledger, scene.listener, scene.time)
+        self.unsettled = len(unsettled)
+        price = price_table(refuse_unbatchable(job.spec), job.settings.judge).find(desk.endpoint.model, batch=True)
+        handover = Handover(scene, desk, self._record, self.allowance, price, most)
+        self.handed = handover.handed
+        await handover.run()
+
+
+def _as_input(problem: AnvilError) -> AnvilError:
+    """Return the problem of a submission that did nothing at all: a matter of input, not of a run."""
+    return JudgeSetupError(problem.message, hint=problem.hint) if isinstance(problem, CallError) else problem
+
+
+def _allowance(job: Job, ledger: Ledger, spent: float) -> Allowance:
+    """Return what may be handed over: under the limit less what was spent, and less what open batches may cost."""
+    limits = job.settings.judge
+    if limits.max_cost is None:
+        return Allowance(limits.max_calls)
+    spec = refuse_unbatchable(job.spec)
+    if price_table(spec, limits).find(spec.model, batch=True) is None:
+        raise ConfigError(
+            f"--max-cost needs the price of {spec.model} in a batch, which is not known",
+            hint="Give it in anvil.yaml: prices, with a batch_discount.",
+        )
+    open_ = sum(part.ceiling or 0.0 for part in ledger.open)
+    return Allowance(limits.max_calls, limits.max_cost - spent - open_)
+
+
+def _refuse_strangers(settings: GradeSettings, most: int | None) -> None:
+    """Raise UsageError for what a batch cannot do."""
+    panel = settings.panel
+    if panel.jury or panel.cross_judge or panel.escalate_to:
+        raise UsageError(
+            "a batch asks one judge",
+            hint="Submit with one --judge and an --out of its own for each, or ask them all with `anvil grade`.",
+        )
+    if settings.data == STDIN:
+        raise UsageError(
+            "a batch is collected later, when standard input is gone", hint="Write the rows to a file and name that."
+        )
+    if most is not None and most < 1:
+        raise UsageError(f"--batch-size must be at least 1, not {most}")
