@@ -7,6 +7,7 @@ user's own cache.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -14,7 +15,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from platformdirs import user_cache_path
 
+from agentanvil.client.local import MODELS, LocalServer, ServerSettings, find_server
 from tests.fakes.command import ROOT, Ended
 from tests.fakes.runs import read_table
 
@@ -22,6 +25,17 @@ pytestmark = pytest.mark.live
 FETCHING_S = 1800
 GRADING_S = 600
 ROWS = 3
+READ_ROWS = 12
+READ_RUBRIC = """\
+version: 1
+id: read
+scale: {min: 1, max: 5}
+evidence: none
+dimensions:
+  - id: completeness
+    question: Is every part of the request answered?
+    anchors: {5: no part is missing, 3: exactly one part is missing, 1: two or more parts are missing}
+"""
 
 
 def anvil(*arguments: str | Path, cwd: Path, within_s: float = GRADING_S) -> Ended:
@@ -90,6 +104,35 @@ def test_demo_rows_are_graded_and_not_asked_again(described: Ended, tmp_path: Pa
     (session,) = sessions(tmp_path / "second")
     assert (session["calls"], session["cache_hits"]) == (0, ROWS)
     assert read_table(tmp_path / "second", "scores.csv") == cells
+
+
+@pytest.mark.parametrize("judge", ["compat:qwen", "litellm:openai/qwen"])
+def test_a_real_server_is_read_by_its_log_probabilities(described: Ended, tmp_path: Path, judge: str) -> None:
+    model = user_cache_path("agentanvil") / "models" / MODELS[json.loads(described.out)["judge"].split(":")[1]].file
+    rubric = tmp_path / "read.yaml"
+    rubric.write_text(READ_RUBRIC, encoding="utf-8")
+
+    async def served() -> tuple[Ended, Ended]:
+        settings = ServerSettings(model, slots=2)
+        async with LocalServer(find_server(os.environ["PATH"]), settings, os.environ) as server:
+            spec = f"{judge}@{server.base_url}"
+            grade = ("grade", ROOT / "datasets" / "demo.jsonl", "--rubric", rubric, "--judge", spec)
+            chosen = ("--limit", str(READ_ROWS), "--concurrency", "2", "--cache", "off", "--out", tmp_path / "run")
+            graded = await asyncio.to_thread(anvil, *grade, *chosen, cwd=tmp_path)
+            told = await asyncio.to_thread(anvil, "judge", spec, "--format", "json", cwd=tmp_path)
+            return graded, told
+
+    graded, told = asyncio.run(served())
+    assert graded.code == 0, graded.err
+    cells = read_table(tmp_path / "run", "scores.csv")
+    assert len(cells) == READ_ROWS
+    assert all(1 <= float(cell["expected_score"]) <= 5 for cell in cells)
+    assert all(0 < float(cell["label_mass"]) <= 1 for cell in cells)
+    assert all(0 <= float(cell["entropy"]) <= 1 for cell in cells)
+    assert told.code == 0, told.err
+    report = json.loads(told.out)
+    assert (report["rung"], report["logprobs"], report["schema_kept"]) == ("json_schema", "yes", 2)
+    assert report["dropped"] == []
 
 
 def sessions(folder: Path) -> list[dict[str, int]]:

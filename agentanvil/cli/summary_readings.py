@@ -40,7 +40,7 @@ def uncertain_table(summary: Summary) -> Table | None:
     if not rows:
         return None
     table = titled_table(
-        "Least certain verdicts (entropy 1: every verdict on offer is as likely)",
+        "Least certain verdicts (entropy from 0 to 1)",
         ("dimension", "left"),
         ("id", "left"),
         ("entropy", "right"),
