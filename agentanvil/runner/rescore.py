@@ -19,7 +19,7 @@ from agentanvil.errors import RunFolderError, Where
 from agentanvil.plan import BY_CODE, Plan, Task
 from agentanvil.prompt import PROMPT_VERSION, PromptRenderer
 from agentanvil.prompt.render import CallTemplate
-from agentanvil.rubric import Rubric
+from agentanvil.rubric import EvidenceMode, Rubric, parse_rubric
 from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Ending, Exit, run_exit
 from agentanvil.runner.folder import (
@@ -32,6 +32,7 @@ from agentanvil.runner.folder import (
 )
 from agentanvil.runner.job import Job, Surroundings, prepare
 from agentanvil.runner.manifest import open_manifest, read_share
+from agentanvil.runner.panel_settings import PanelSettings
 from agentanvil.runner.report import read_run
 from agentanvil.runner.reports import plan_of, rubric_of, write_reports
 from agentanvil.runner.settings import GradeSettings, JudgeSettings
@@ -116,7 +117,6 @@ def _grade_settings(manifest: Mapping[str, Any], settings: RescoreSettings) -> G
             allow_http=True,  # nothing is sent
         ),
         mode=shape["mode"],
-        evidence=shape["evidence"],
         order=shape["order"],
         vs=tuple(data["vs"]),
         reading=shape["reading"],
@@ -127,7 +127,35 @@ def _grade_settings(manifest: Mapping[str, Any], settings: RescoreSettings) -> G
         mapping=tuple(data["map"]),
         limit=shape["rows"],
         min_coverage=shape["min_coverage"],
+        evidence=_evidence_flag(manifest),
+        panel=_panel(manifest),
     )
+
+
+def _panel(manifest: Mapping[str, Any]) -> PanelSettings:
+    """Return the judges beside the run's first one as they were named."""
+    shape, others = manifest["plan"], manifest["judges"][1:]
+    jury = tuple(judge["name"] for judge in others if judge["role"] == "jury")
+    cross: dict[str, Any] = next((judge for judge in others if judge["role"] == "cross"), {})
+    second: dict[str, Any] = next((judge for judge in others if judge["role"] == "escalation"), {})
+    return PanelSettings(
+        jury=jury,
+        jury_rule=shape["jury_rule"],
+        quorum=shape["quorum"],
+        cross_judge=cross.get("name"),
+        cross_sample=cross.get("share"),
+        escalate_to=second.get("name"),
+        escalate_when=shape["escalate_when"],
+        escalate_share=second.get("share"),
+        escalate_max_cost=shape["escalate_max_cost"],
+    )
+
+
+def _evidence_flag(manifest: Mapping[str, Any]) -> EvidenceMode | None:
+    """Return what `--evidence` said in the run, None where its rubric decided."""
+    asked: EvidenceMode = manifest["plan"]["evidence"]
+    own = parse_rubric(manifest["rubric"]["text"], manifest["rubric"]["file"]).evidence
+    return None if asked == own else asked
 
 
 def _refuse_misfit(job: Job, manifest: Mapping[str, Any], settings: RescoreSettings) -> None:

@@ -11,6 +11,7 @@ import pytest
 from agentanvil.errors import AnvilError, RunFolderError
 from agentanvil.runner.exits import Exit
 from agentanvil.runner.job import Surroundings
+from agentanvil.runner.panel_settings import PanelSettings
 from agentanvil.runner.rescore import Rescored, RescoreSettings, rescore
 from tests.fakes.command import anvil
 from tests.fakes.runs import Collected, Runs, read_journal, read_table, rows
@@ -142,3 +143,26 @@ def test_the_command_says_which_dimensions_need_calls(tmp_path: Path, server: Fa
     assert f"3 judge call(s) are open; `anvil grade` with --rubric {rubric} --out new asks for those alone" in done.err
     alone = anvil("report", runs.out, "--out", "new", cwd=tmp_path)
     assert (alone.code, alone.out) == (2, b"")
+
+
+def test_every_judge_of_a_panel_is_taken_over(tmp_path: Path, server: FakeServer) -> None:
+    with FakeServer(lambda request: graded(request, 2)) as second:
+        runs = Runs(tmp_path, server)
+        panel = PanelSettings(jury=(f"compat:strict@{second.url}",), jury_rule="min")
+        runs.grade(panel=panel)
+        asked = len(second.requests)
+        rubric = changed(runs, "weighted", WEIGHTED)
+        found = rescored(runs, rubric)
+        assert (found.missing, found.exit) == (0, Exit.OK)
+        assert {item["overall"] for item in read_table(found.folder, "items.csv")} == {"2"}
+        assert runs.grade(panel=panel, rubric=rubric, out=found.folder).exit is Exit.OK
+        assert len(second.requests) == asked
+
+
+def test_evidence_that_was_not_asked_for_is_not_missed(tmp_path: Path, server: FakeServer) -> None:
+    runs = Runs(tmp_path, server)
+    runs.grade(evidence="none")
+    rubric = changed(runs, "weighted", WEIGHTED)
+    found = rescored(runs, rubric)
+    assert (found.missing, found.changed) == (0, {})
+    assert runs.grade(evidence="none", rubric=rubric, out=found.folder).exit is Exit.OK
