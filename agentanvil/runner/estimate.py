@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from agentanvil.client.base import Usage
 from agentanvil.engine import read_index
-from agentanvil.plan import Task
-from agentanvil.prompt import PromptRenderer, estimate_reply_tokens, estimate_tokens
+from agentanvil.runner.asking import asking_of
 from agentanvil.runner.folder import JOURNAL
 from agentanvil.runner.grade import pending
 from agentanvil.runner.job import Job, Surroundings, prepare
 from agentanvil.runner.settings import GradeSettings
 from agentanvil.runner.stack import price_table
+from agentanvil.runner.wiring import call_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,28 +42,29 @@ def as_dict(found: Estimate) -> dict[str, int | float | None]:
 
 def _estimate(job: Job) -> Estimate:
     index = read_index(job.folder / JOURNAL, job.plan, job.rows, job.fingerprint)
-    renderer = PromptRenderer(job.rubric, job.plan.calls)
-    system = {name: estimate_tokens(template.system) for name, template in renderer.templates.items()}
-    reply = {name: estimate_reply_tokens(template.contract) for name, template in renderer.templates.items()}
-    calls = tokens_in = tokens_out = 0
+    judge = job.settings.judge
+    askings = [asking_of(spec, job.rubric, job.plan.calls, call_settings(judge, spec)) for spec in job.panel.specs]
+    calls, tokens_in, tokens_out = ([0] * len(askings) for _ in range(3))
     for task in pending(job, index):
         if task.call.judged:
-            calls += 1
-            tokens_in += system[task.call.name] + _user_tokens(renderer, task)
-            tokens_out += reply[task.call.name]
+            asking = askings[task.seat]
+            size = asking.sizes[task.call.name]
+            calls[task.seat] += 1
+            tokens_in[task.seat] += size.given + asking.row_tokens(task)
+            tokens_out[task.seat] += size.reply
     return Estimate(
         rows=job.rows,
-        calls=calls,
+        calls=sum(calls),
         done_before=index.done_count,
-        input_tokens=tokens_in,
-        output_tokens=tokens_out,
-        cost_usd=_cost(job, Usage(tokens_in, tokens_out)),
+        input_tokens=sum(tokens_in),
+        output_tokens=sum(tokens_out),
+        cost_usd=_cost(job, map(Usage, tokens_in, tokens_out)),
     )
 
 
-def _cost(job: Job, usage: Usage) -> float | None:
-    return 0.0 if job.spec is None else price_table(job.spec, job.settings.judge).cost(usage, job.spec.model)
-
-
-def _user_tokens(renderer: PromptRenderer, task: Task) -> int:
-    return estimate_tokens(renderer.render(task).user)
+def _cost(job: Job, usages: Iterable[Usage]) -> float | None:
+    """Return what the judges cost together, None where the price of one of them is not known."""
+    settings = job.settings.judge
+    costs = [price_table(spec, settings).cost(u, spec.model) for spec, u in zip(job.panel.specs, usages, strict=True)]
+    known = [cost for cost in costs if cost is not None]
+    return math.fsum(known) if len(known) == len(costs) else None
