@@ -13,6 +13,7 @@ from agentanvil.aggregate import Summary
 from agentanvil.engine import JournalIndex, JournalWriter, Stop, read_index
 from agentanvil.errors import AnvilError, BudgetReachedError, EndpointError, JudgeSetupError, RunWriteError
 from agentanvil.plan import Task
+from agentanvil.runner.batch.guard import refuse_open_batches
 from agentanvil.runner.escalate import read_escalated
 from agentanvil.runner.events import Listener, RunStart, Tally
 from agentanvil.runner.exits import Ending, Exit, run_exit
@@ -85,6 +86,7 @@ def _graded(job: Job, folder: RunFolder, around: Surroundings, listener: Listene
     before = read_manifest(folder.path)
     if before is not None:
         refuse_other_run(folder.path, before, job.identity)
+    refuse_open_batches(folder.path, job.fingerprint)
     manifest = open_manifest(job, before)
     agenda = _agenda(job, folder.journal)
     end = SessionEnd()
