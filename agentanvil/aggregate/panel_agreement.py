@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from agentanvil.aggregate.as_read import nearest
 from agentanvil.aggregate.frame import Frame
 from agentanvil.aggregate.item import ItemResult
 from agentanvil.aggregate.panel_summary import Disagreement, JudgeAgreement, JudgePair
@@ -35,11 +36,15 @@ _NO_BOTH = "no item has a score of both"
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """On what judges are compared: the values that may occur, ascending, and what their distances mean."""
+    """On what judges are compared: the values that may occur, ascending, and what their distances mean.
+
+    `rounded`: scores are expected ones, which hardly ever coincide, so that the nearest verdicts are compared.
+    """
 
     level: Level
     values: tuple[float, ...]
     pairs: bool
+    rounded: bool = False
 
     @classmethod
     def of(cls, frame: Frame, name: str) -> Ground:
@@ -48,8 +53,9 @@ class Ground:
             return cls("nominal", (-1.0, 0.0, 1.0), pairs=True)
         values = tuple(map(float, frame.scale.values))
         if frame.mode == "gate":
-            return cls("nominal", values, pairs=False)
-        return cls("ordinal" if name != OVERALL and len(values) <= _MOST_ORDINAL else "interval", values, pairs=False)
+            return cls("nominal", values, pairs=False, rounded=frame.expects)
+        level: Level = "ordinal" if name != OVERALL and len(values) <= _MOST_ORDINAL else "interval"
+        return cls(level, values, pairs=False, rounded=frame.expects)
 
     def read(self, score: float) -> float:
         """Return the value that a score counts as: in pairwise its winner."""
@@ -70,6 +76,8 @@ class JudgeAgreementTally:
     def add(self, item: ItemResult, units: Sequence[Unit], *, mixed: bool = False) -> None:
         """Count one item by what the judges gave for each of its calls."""
         self._mixed += mixed
+        if self._ground.rounded:
+            units = [tuple([None if score is None else nearest(score) for score in unit]) for unit in units]
         shared = tuple([unit for unit in units if sum(score is not None for score in unit) > 1])
         if shared:
             self._items[shared] += 1

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agentanvil.report import read_items, read_scores
+from agentanvil.runner.panel_settings import PanelSettings
 from agentanvil.runner.report import report
 from tests.fakes.runs import Collected, Runs, asked_about, read_table, recording, rows, verdict
 from tests.fakes.server import Answer, FakeServer, Recorded, answer_json, chat_body
@@ -183,3 +184,26 @@ def test_a_baseline_is_read_as_its_own_run_was(tmp_path: Path) -> None:
         known = runs.grade(mode="gate", repeats=2, baseline=runs.out, out=tmp_path / "third")
         news = runs.grade(mode="gate", repeats=2, baseline=tmp_path / "expected", out=tmp_path / "fourth")
     assert (int(known.exit), int(news.exit)) == (0, 1)
+
+
+@pytest.mark.parametrize("gate", [False, True])
+def test_a_jury_is_read_by_what_its_judges_expect(tmp_path: Path, gate: bool) -> None:
+    said = [{"true": 0.8, "false": 0.2}, {"false": 0.7, "true": 0.3}, {"true": 0.6, "false": 0.4}]
+    if not gate:
+        said = [SURE, {"2": 0.5, "4": 0.5}, {"5": 0.9, "4": 0.1}]
+    with (
+        FakeServer(judging(said[0], gate=gate)) as one,
+        FakeServer(judging(said[1], gate=gate)) as two,
+        FakeServer(judging(said[2], gate=gate)) as three,
+    ):
+        runs = Runs(tmp_path, one, *rows(3))
+        panel = PanelSettings(jury=(f"compat:two@{two.url}", f"compat:three@{three.url}"))
+        result = runs.grade(panel=panel, reading="expected", mode="gate" if gate else None)
+    assert int(result.exit) == 0
+    assert [float(item["accuracy"]) for item in read_table(runs.out, "items.csv")] == [
+        pytest.approx(0.6 if gate else 4.1)
+    ] * 3
+    assert result.summary.panel is not None
+    first, *_ = result.summary.panel.agreement
+    # By their nearest verdicts the first and the third judge of a gate agree, the second with neither.
+    assert [pair.exact.value for pair in first.pairs] == ([0, 1, 0] if gate else [0, 0, 0])
