@@ -16,6 +16,7 @@ from agentanvil.client.anthropic import AnthropicMessages
 from agentanvil.client.azure import ROOT, AzureChat, AzureDeployment, AzureResponses
 from agentanvil.client.chat_completions import ChatCompletions
 from agentanvil.client.gemini import Gemini
+from agentanvil.client.litellm_chat import LitellmChat
 from agentanvil.client.mistral import Mistral
 from agentanvil.client.openai_decisions import OpenAIDecisions
 from agentanvil.client.openrouter import OpenRouter
@@ -34,19 +35,20 @@ HOSTED_CAP = 8000
 class ProviderRules:
     """What one provider's judges need: a model name, a base URL, a key, and how the output cap is called.
 
-    `model` names what follows the colon (None: it may be left out). `adapter` makes the adapter (None: the runner
-    opens this judge in a way of its own). `base_url` is the default (None: there is none); `takes_url` tells
-    whether one may be given. `key_env` is the variable that holds the key. `max_tokens` is the cap on a reply
-    where the user sets none. `lacks` names what its API has no field for, as the ladder calls it (`seed`): it is
-    never sent, and listed with what the endpoint refuses. `decides`: it answers typed questions with probabilities
-    instead of writing text. `root` is the path of a base URL that has none. `versioned` makes the adapter for a base
-    URL that ends in `?api-version=…` (None: such a one is refused). `prices` is the provider's id in genai-prices, FREE
-    where calls cost nothing; None tells it from the address.
+    `model` names what follows the colon (None: it may be left out). `adapter` makes the adapter (None: the runner opens
+    this judge in a way of its own). `base_url` is the default (None: there is none); `takes_url` tells whether one may
+    be given, and `needs_url` whether there must be one. `key_env` is the variable that holds the key. `max_tokens` is
+    the cap on a reply where the user sets none. `lacks` names what its API has no field for, as the ladder calls it
+    (`seed`): it is never sent, and listed with what the endpoint refuses. `decides`: it answers typed questions with
+    probabilities instead of writing text. `root` is the path of a base URL that has none. `versioned` makes the adapter
+    for a base URL that ends in `?api-version=…` (None: such a one is refused). `prices` is the provider's id in
+    genai-prices, FREE where calls cost nothing; None tells it from the address.
     """
 
     model: str | None
     adapter: Callable[[], Adapter] | None = None
     takes_url: bool = False
+    needs_url: bool = True
     base_url: str | None = None
     key_env: str | None = None
     key_required: bool = False
@@ -167,6 +169,14 @@ _BUILT_IN: Mapping[str, ProviderRules] = {
         decides=True,
     ),
     "compat": ProviderRules(model="a model name", adapter=ChatCompletions, takes_url=True, key_env="COMPAT_API_KEY"),
+    "litellm": ProviderRules(
+        model="a provider and a model as LiteLLM names them, such as openai/my-model",
+        adapter=LitellmChat,
+        takes_url=True,
+        needs_url=False,
+        max_tokens=HOSTED_CAP,
+        prices="litellm",
+    ),
     "local": ProviderRules(model=None, prices=FREE),
     "recorded": ProviderRules(model="a file of replies", prices=FREE),
 }

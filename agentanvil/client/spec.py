@@ -72,7 +72,7 @@ def parse_judge(text: str, *, allow_http: bool = False) -> JudgeSpec:
         raise UsageError(f"the judge {provider} needs {rules.model}: {provider}:…", hint=_FORM)
     if url is not None:
         return _at_url(provider, model, _parts(url, allow_http=allow_http))
-    if rules.takes_url and rules.base_url is None:
+    if rules.takes_url and rules.needs_url and rules.base_url is None:
         raise UsageError(
             f"the judge {provider}:{_without_url(model)} needs a base URL",
             hint=f"Add where it listens, with http:// or https://: {provider}:MODEL@http://127.0.0.1:8000/v1.",

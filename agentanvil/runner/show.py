@@ -150,6 +150,8 @@ def _about_judge(spec: JudgeSpec | None, task: Task) -> Iterator[str]:
         yield "no judge is named: MODEL and BASE_URL stand for those of an OpenAI-compatible one"
     elif spec.provider == "recorded":
         yield f"recorded replies are looked up as {task.id} and nothing is sent; a live judge would get this"
+    elif spec.provider == "litellm":
+        yield "LiteLLM gets this as its arguments, and makes the provider's own request of it"
     elif spec.base_url is None:
         yield f"{spec} gets its address when anvil starts it on this machine"
 

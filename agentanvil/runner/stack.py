@@ -17,6 +17,8 @@ from agentanvil.client.budget_client import BudgetClient, MeteredTransport
 from agentanvil.client.cache_store import CacheStore
 from agentanvil.client.cached import CachedClient
 from agentanvil.client.limited import LimitedClient, LimitSettings
+from agentanvil.client.litellm_chat import NOWHERE
+from agentanvil.client.litellm_transport import LitellmTransport, environment_secrets
 from agentanvil.client.local import LocalCompletions, LocalTransport
 from agentanvil.client.price_list import ProviderPrices
 from agentanvil.client.prices import PriceTable
@@ -117,9 +119,10 @@ def wire_of(spec: JudgeSpec) -> tuple[Adapter, Endpoint]:
     if spec.provider == "local":
         return LocalCompletions(), Endpoint("local", model_label(spec.model))
     adapter = spec.make_adapter()
-    if spec.base_url is None or adapter is None:
+    address = NOWHERE if spec.provider == "litellm" and spec.base_url is None else spec.base_url
+    if address is None or adapter is None:
         raise JudgeSetupError(f"the judge {spec} has no endpoint")
-    return adapter, Endpoint(spec.base_url, spec.model, Shape(adapter.rungs[0], spec.rules.lacks, spec.rules.cap_field))
+    return adapter, Endpoint(address, spec.model, Shape(adapter.rungs[0], spec.rules.lacks, spec.rules.cap_field))
 
 
 def price_table(spec: JudgeSpec, settings: JudgeSettings) -> PriceTable:
@@ -181,7 +184,7 @@ class _Way:
 
     adapter: Adapter
     endpoint: Endpoint
-    key: Secret | None
+    secrets: tuple[Secret, ...]
     proxy: str | None
     transport: Transport
 
@@ -189,16 +192,20 @@ class _Way:
 def _find_way(spec: JudgeSpec, settings: JudgeSettings, around: Surroundings, listener: Listener) -> _Way:
     adapter, endpoint = wire_of(spec)
     if spec.provider == "local":
-        return _Way(adapter, endpoint, None, None, local_transport(spec.model, settings, around.environ, listener))
+        return _Way(adapter, endpoint, (), None, local_transport(spec.model, settings, around.environ, listener))
     key = judge_key(spec, settings, around.environ)
+    own = () if key is None else (key,)
     proxy = find_proxy(endpoint.base_url, around.environ)
+    if spec.provider == "litellm":
+        litellm = LitellmTransport(spec.base_url, key, timeout_s=settings.timeout)
+        return _Way(adapter, endpoint, (*own, *environment_secrets(around.environ)), proxy, litellm)
     transport = HttpTransport(
         endpoint.base_url + adapter.path(endpoint.model),
         adapter.headers(key.reveal() if key else None),
         timeout_s=settings.timeout,
         proxy=proxy,
     )
-    return _Way(adapter, endpoint, key, proxy, transport)
+    return _Way(adapter, endpoint, (*own, *proxy_secrets(proxy)), proxy, transport)
 
 
 def judge_key(spec: JudgeSpec, settings: JudgeSettings, environ: Mapping[str, str]) -> Secret | None:
@@ -214,7 +221,7 @@ def _live(spec: JudgeSpec, settings: JudgeSettings, way: _Way, account: Account,
         MeteredTransport(way.transport, account),
         way.endpoint,
         store=store,
-        secrets=(*((way.key,) if way.key else ()), *proxy_secrets(way.proxy)),
+        secrets=way.secrets,
     )
     limiter = LimitedClient(
         BudgetClient(provider, account), LimitSettings(settings.concurrency, settings.rpm, settings.tpm)
