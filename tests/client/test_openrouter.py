@@ -100,6 +100,15 @@ def test_what_was_set_on_purpose_is_never_dropped_on_a_guess() -> None:
     assert [body["temperature"] for body in server.bodies] == [0.0]
 
 
+def test_the_search_goes_on_past_what_was_set_on_purpose() -> None:
+    sampling = Sampling(seed=7, max_tokens=256, explicit=frozenset({"temperature"}))
+    request = ChatRequest((Message("user", "Grade."),), SCHEMA, sampling, logprobs=5)
+    with FakeServer(takes("temperature", "tools", "tool_choice")) as server:
+        reply, shape = ask_judge(server, "openrouter", request)
+    assert reply.rung == "tool"
+    assert shape.dropped == {"logprobs", "seed"}
+
+
 def test_a_refusal_with_a_name_is_followed() -> None:
     def answer(request: Recorded) -> Answer:
         said = "No endpoints found that support the provided 'tool_choice' value."
