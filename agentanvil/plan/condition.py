@@ -9,6 +9,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Literal
 
 from agentanvil.rubric import Rubric
@@ -54,7 +55,7 @@ class Measure:
         yield self.name
 
     def __str__(self) -> str:
-        return f"{self.name}{self.sign}{repr(self.bound).removesuffix('.0')}"
+        return f"{self.name}{self.sign}{Decimal(repr(self.bound)).normalize():f}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from agentanvil.rubric import Rubric
 
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d+\.?\d*|\.\d+|[<>]=?|[()]", re.ASCII)
 _LONGEST = 500
+_LONGEST_NUMBER = 10
 _DEEPEST = 30
 _HINT = f"Terms are {', '.join(f'{name}>0.6' for name in MEASURES)}, {', '.join(MARKS)}; join them by and, or, not, ()."
 
@@ -35,9 +36,10 @@ def usual_condition(rubric: Rubric) -> Condition:
 
 def parse_condition(text: str) -> Condition:
     """Read a condition. Raises UsageError naming the column, counted from 1."""
-    if len(text) > _LONGEST:
+    condition = Condition(_Parser(text).whole()) if len(text) <= _LONGEST else None
+    if condition is None or len(str(condition)) > _LONGEST:  # a run is known by how its condition is written
         raise UsageError(f"--escalate-when is longer than {_LONGEST} characters", hint=_HINT)
-    return Condition(_Parser(text).whole())
+    return condition
 
 
 class _Parser:
@@ -92,8 +94,8 @@ class _Parser:
         if sign not in OPERATORS:
             raise _wrong(at, f"after {word} stands one of {' '.join(OPERATORS)}")
         number, at = self._next()
-        if not number.strip(".").replace(".", "", 1).isdigit():
-            raise _wrong(at, f"after {word}{sign} stands a number")
+        if not number.strip(".").replace(".", "", 1).isdigit() or len(number) > _LONGEST_NUMBER:
+            raise _wrong(at, f"after {word}{sign} stands a number of at most {_LONGEST_NUMBER} characters")
         bound = float(number)
         if bound > 1:
             raise _wrong(at, f"{word} lies between 0 and 1, so {number} is out of its reach")

@@ -14,7 +14,7 @@ from agentanvil.plan.condition import MARKS, MEASURES, OPERATORS, Reading
 from tests.fakes.records import rubric
 
 TERMS = st.sampled_from(MARKS) | st.builds(
-    "{}{}{}".format, st.sampled_from(MEASURES), st.sampled_from(sorted(OPERATORS)), st.floats(0, 1).map("{:.4f}".format)
+    "{}{}{}".format, st.sampled_from(MEASURES), st.sampled_from(sorted(OPERATORS)), st.floats(0, 1).map("{:.8f}".format)
 )
 TEXTS = st.recursive(
     TERMS,
@@ -46,7 +46,9 @@ def holds(text: str, **said: object) -> bool:
         ("entropy>0.6 or near_gate", "entropy>0.6 or near_gate"),
         ("  ENTROPY  >=  .50  ", "entropy>=0.5"),
         ("margin<1", "margin<1"),
-        ("entropy>0.0000001", "entropy>1e-07"),
+        ("entropy>0.00000001", "entropy>0.00000001"),
+        ("entropy>0", "entropy>0"),
+        ("entropy>.5or(missing)and not(margin<1.)", "entropy>0.5 or missing and not margin<1"),
         ("((missing))", "missing"),
         ("missing or (near_gate or no_evidence)", "missing or near_gate or no_evidence"),
         ("(missing or near_gate) and no_evidence", "(missing or near_gate) and no_evidence"),
@@ -78,6 +80,8 @@ def test_a_condition_is_written_in_one_way(text: str, written: str) -> None:
         ("entropy>0.6.1", 12, "not expected"),
         ("(missing", 9, "closing parenthesis is missing for the one in column 1"),
         ("missing)", 8, "')' is not expected"),
+        ("entropy>0.123456789", 9, "a number of at most 10 characters"),
+        ("entropy>1e-3", 11, "'-' is not part"),
         ("missing; drop", 8, "';' is not part"),
         ("near_gate ou missing", 11, "'ou' is not expected"),
         ("é", 1, "'é' is not part"),
@@ -93,8 +97,9 @@ def test_what_cannot_be_read_is_told_by_its_column(text: str, column: int, says:
 
 
 def test_a_condition_has_an_end() -> None:
-    with pytest.raises(UsageError, match="longer than 500"):
-        parse_condition("missing or " * 100 + "missing")
+    for text in ("missing or " * 100 + "missing", "or ".join(["margin>.5"] * 41)):
+        with pytest.raises(UsageError, match="longer than 500"):
+            parse_condition(text)
 
 
 @given(TEXTS, READINGS)
