@@ -113,9 +113,12 @@ def test_a_budget_stops_and_the_next_command_goes_on(tmp_path: Path, server: Fak
     calls = grade(runs, "--max-calls", "2")
     assert (calls.code, len(server.requests)) == (3, 2)
     assert "--max-calls 2 reached" in calls.err
-    cost = grade(runs, "--max-cost", "3")
+    spent = grade(runs, "--max-cost", "3")  # the run has cost more than that already
+    assert (spent.code, len(server.requests)) == (3, 2)
+    assert "--max-cost 3 reached: $4.0000 spent" in spent.err
+    cost = grade(runs, "--max-cost", "7")
     assert (cost.code, len(server.requests)) == (3, 4)
-    assert "--max-cost 3 reached" in cost.err
+    assert "--max-cost 7 reached: $8.0000 spent" in cost.err
     assert "cost $4.0000" in cost.err
     done = grade(runs, "--max-cost", "100")
     assert (done.code, len(server.requests)) == (0, 5)
