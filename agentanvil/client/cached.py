@@ -66,10 +66,15 @@ class CachedClient:
             await self._inner.close()
 
     def _key(self, request: ChatRequest) -> bytes:
-        return bytes.fromhex(digest(self._inner.fingerprint(request), str(request.repeat), request.prompt_version))
+        return reply_key(self._inner.fingerprint(request), request)
 
     def _remember(self, request: ChatRequest, key: bytes) -> None:
         """Spare `confirm` the hashing. Holding the request keeps its identity; those never confirmed are few."""
         if len(self._open) >= _MOST_OPEN:
             del self._open[next(iter(self._open))]
         self._open[id(request)] = (request, key)
+
+
+def reply_key(fingerprint: bytes, request: ChatRequest) -> bytes:
+    """Return the key that the reply to a call is kept under."""
+    return bytes.fromhex(digest(fingerprint, str(request.repeat), request.prompt_version))

@@ -114,12 +114,14 @@ class JournalIndex:
     `offsets[row * slots + slot]` is 0 for a task without a line, the offset of its line if it is done, and the
     negated offset if its latest line holds a judge error and the task should be asked again. `spent` are the US dollars
     that each seat's calls have cost, as far as their prices are known: also those that were asked again since.
+    `waited` are the seconds that its calls on the wire took, and how many they were.
     """
 
     plan: Plan
     rows: int
     offsets: array[int] = field(init=False)
     spent: list[float] = field(init=False)
+    waited: list[tuple[float, int]] = field(init=False)
     _slots: dict[tuple[int, str, int, int], int] = field(init=False)
     _seats: dict[str, int] = field(init=False)
 
@@ -128,6 +130,7 @@ class JournalIndex:
         self._seats = {judge: seat for seat, judge in enumerate(self.plan.judges)}
         self.offsets = array("q", bytes(8 * self.rows * len(self._slots)))
         self.spent = [0.0] * len(self._seats)
+        self.waited = [(0.0, 0)] * len(self._seats)
 
     def place(self, line: Mapping[str, Any], offset: int) -> None:
         """Note a line; tasks outside the plan (rows past a limit, repeats no longer wanted) are passed over.
@@ -141,6 +144,9 @@ class JournalIndex:
         for exchange in line["exchanges"]:
             if not exchange.get("cached"):
                 self.spent[seat] += exchange.get("cost") or 0.0
+                if exchange.get("latency_s"):
+                    seconds, calls = self.waited[seat]
+                    self.waited[seat] = (seconds + exchange["latency_s"], calls + 1)
         if slot is not None and 0 <= row < self.rows:
             self.offsets[row * len(self._slots) + slot] = -offset if failed else offset
 
