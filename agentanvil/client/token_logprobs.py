@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from operator import itemgetter
 
 from agentanvil.client.base import TokenLogprob
 
@@ -50,11 +51,21 @@ def _alternatives(entry: dict[str, object]) -> tuple[tuple[str, float], ...]:
     listed = entry.get("top_logprobs")
     found: list[tuple[str, float]] = []
     for other in listed if isinstance(listed, list) else ():
-        spelt, logprob = _bytes(other), _logprob(other)
+        spelt, logprob = _spelt(other), _logprob(other)
         if spelt is not None and logprob is not None:
-            found.append((spelt.decode("utf-8", "replace"), logprob))
-    found.sort(key=lambda pair: -pair[1])
+            found.append((spelt, logprob))
+    found.sort(key=itemgetter(1), reverse=True)
     return tuple(found)
+
+
+def _spelt(entry: object) -> str | None:
+    """Return an alternative as text. There are many, and few whose bytes are not the ASCII that they are named by."""
+    if isinstance(entry, dict):
+        name, values = entry.get("token"), entry.get("bytes")
+        if isinstance(name, str) and isinstance(values, list) and len(values) == len(name) and name.isascii():
+            return name
+    spelt = _bytes(entry)
+    return None if spelt is None else spelt.decode("utf-8", "replace")
 
 
 def _bytes(entry: object) -> bytes | None:
@@ -73,6 +84,8 @@ def _bytes(entry: object) -> bytes | None:
 
 def _logprob(entry: object) -> float | None:
     value = entry.get("logprob") if isinstance(entry, dict) else None
+    if type(value) is float and math.isfinite(value):
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
