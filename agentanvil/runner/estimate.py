@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from agentanvil.client.base import Usage
@@ -44,27 +42,25 @@ def _estimate(job: Job) -> Estimate:
     index = read_index(job.folder / JOURNAL, job.plan, job.rows, job.fingerprint)
     judge = job.settings.judge
     askings = [asking_of(spec, job.rubric, job.plan.calls, call_settings(judge, spec)) for spec in job.panel.specs]
-    calls, tokens_in, tokens_out = ([0] * len(askings) for _ in range(3))
+    tables = [price_table(spec, judge) for spec in job.panel.specs]
+    calls = tokens_in = tokens_out = 0
+    cost: float | None = 0.0
     for task in pending(job, index):
         if task.call.judged:
             asking = askings[task.seat]
             size = asking.sizes[task.call.name]
-            calls[task.seat] += 1
-            tokens_in[task.seat] += size.given + asking.row_tokens(task)
-            tokens_out[task.seat] += size.reply
+            usage = Usage(size.given + asking.row_tokens(task), size.reply)
+            calls += 1
+            tokens_in += usage.input_tokens or 0
+            tokens_out += size.reply
+            # Each by itself: a long request is dearer, many short ones are not.
+            one = tables[task.seat].cost(usage, job.panel.specs[task.seat].model)
+            cost = None if cost is None or one is None else cost + one
     return Estimate(
         rows=job.rows,
-        calls=sum(calls),
+        calls=calls,
         done_before=index.done_count,
-        input_tokens=sum(tokens_in),
-        output_tokens=sum(tokens_out),
-        cost_usd=_cost(job, map(Usage, tokens_in, tokens_out)),
+        input_tokens=tokens_in,
+        output_tokens=tokens_out,
+        cost_usd=cost,
     )
-
-
-def _cost(job: Job, usages: Iterable[Usage]) -> float | None:
-    """Return what the judges cost together, None where the price of one of them is not known."""
-    settings = job.settings.judge
-    costs = [price_table(spec, settings).cost(u, spec.model) for spec, u in zip(job.panel.specs, usages, strict=True)]
-    known = [cost for cost in costs if cost is not None]
-    return math.fsum(known) if len(known) == len(costs) else None

@@ -6,7 +6,7 @@ a provider that keeps prompts in a cache bills them at its lower price from the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 
 from agentanvil.client.base import Usage
@@ -115,11 +115,22 @@ class _Count:
     given: int = 0
     scope: int = 0
     reply: int = 0
+    cost: float | None = 0.0
+    bare_cost: float | None = 0.0
 
     def __add__(self, other: _Count) -> _Count:
         return _Count(
-            self.calls + other.calls, self.given + other.given, self.scope + other.scope, self.reply + other.reply
+            self.calls + other.calls,
+            self.given + other.given,
+            self.scope + other.scope,
+            self.reply + other.reply,
+            _sum(self.cost, other.cost),
+            _sum(self.bare_cost, other.bare_cost),
         )
+
+
+def _sum(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one + other
 
 
 class _Meter:
@@ -131,10 +142,7 @@ class _Meter:
         self._asking_bare = asking_of_subject(subject, without_scope(subject.rubric))
         self._prices = price_table(subject.judge, subject.settings.judge)
         bare = self._asking_bare.sizes
-        self._of_call: Mapping[str, _Count] = {
-            name: _Count(calls=1, given=size.given, scope=size.given - bare[name].given, reply=size.reply)
-            for name, size in self._asking.sizes.items()
-        }
+        self._scopes = {name: size.given - bare[name].given for name, size in self._asking.sizes.items()}
 
     def rows(self, rows: Iterable[Row]) -> tuple[int, _Count]:
         number, total = 0, _Count()
@@ -153,13 +161,16 @@ class _Meter:
         return CallCost(call.name, self.amount(self._task(first)), tuple(dimensions))
 
     def amount(self, count: _Count) -> Amount:
-        model, bare = self._subject.judge.model, count.given - count.scope
-        cost = self._prices.cost(Usage(count.given, count.reply), model)
-        without = self._prices.cost(Usage(bare, count.reply), model)
-        return Amount(count.calls, count.given, bare, count.scope, count.reply, cost, without)
+        bare = count.given - count.scope
+        return Amount(count.calls, count.given, bare, count.scope, count.reply, count.cost, count.bare_cost)
 
     def _task(self, task: Task) -> _Count:
-        return self._of_call[task.call.name] + _Count(given=self._asking.row_tokens(task))
+        """Return what one call takes. It is priced by itself: a long one is dearer, many short ones are not."""
+        size, scope = self._asking.sizes[task.call.name], self._scopes[task.call.name]
+        given = size.given + self._asking.row_tokens(task)
+        model = self._subject.judge.model
+        costs = (self._prices.cost(Usage(tokens, size.reply), model) for tokens in (given, given - scope))
+        return _Count(1, given, scope, size.reply, *costs)
 
     def _dimension(self, dimension: str) -> DimensionCost:
         asked = (self._asking, self._asking_bare)

@@ -42,6 +42,14 @@ def test_it_prices_what_it_estimates(tmp_path: Path) -> None:
     assert as_dict(found)["cost_usd"] == found.cost_usd
 
 
+def test_many_short_calls_are_not_priced_as_one_long_one(tmp_path: Path) -> None:
+    """A model that doubles its price above 272,000 tokens in one request: no request here is near that."""
+    texts = [{"id": f"item-{n}", "request": "What?", "response": "word " * 20_000} for n in range(20)]
+    found = estimate(Runs(tmp_path, "openai:gpt-6-luna", *texts).settings(), Surroundings({}))
+    assert found.input_tokens > 300_000
+    assert found.cost_usd == pytest.approx((found.input_tokens * 0.1 + found.output_tokens * 0.5) / 1_000_000)
+
+
 def test_longer_rows_cost_more(tmp_path: Path) -> None:
     short = estimate(Runs(tmp_path, NOWHERE).settings(), Surroundings({}))
     long = [row | {"response": row["response"] * 100} for row in rows(3)]
