@@ -87,7 +87,7 @@ def command(
     out: Annotated[Path | None, typer.Option("--out", metavar="RUN", help="The run folder.")] = None,
     map_: MapOption = None,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="Only the first N rows.")] = None,
-    concurrency: Annotated[int | None, typer.Option("--concurrency", metavar="N", help="Calls at once.")] = None,
+    concurrency: Annotated[int | None, typer.Option("--concurrency", metavar="N", help="Calls at once, to each judge.")] = None,
     rpm: Annotated[float | None, typer.Option("--rpm", help="Requests a minute that the provider allows.")] = None,
     tpm: Annotated[float | None, typer.Option("--tpm", help="Tokens a minute that the provider allows.")] = None,
     timeout: TimeoutOption = None,

@@ -89,6 +89,17 @@ def test_a_judge_is_not_set_beside_itself(tmp_path: Path, panel: str) -> None:
     assert not runs.out.exists()
 
 
+def test_a_judge_beside_the_first_is_read_as_strictly(tmp_path: Path) -> None:
+    runs = Runs(tmp_path, "compat:m@http://127.0.0.1:1/v1")
+    with pytest.raises(UsageError, match="provider 'nobody' is not known"):
+        runs.grade(panel=PanelSettings(cross_judge="nobody:n"))
+    with pytest.raises(UsageError, match="plain http"):
+        runs.grade(panel=PanelSettings(jury=("compat:n@http://example.com/v1",)))
+    with pytest.raises(UsageError, match="can never hold here: margin"):
+        runs.grade(panel=PanelSettings(escalate_to="compat:n@http://127.0.0.1:1/v1", escalate_when="margin<0.2"))
+    assert not runs.out.exists()
+
+
 def test_a_judge_that_cannot_be_asked_is_told_before_anything_is_spent(tmp_path: Path) -> None:
     with FakeServer(graded) as one:
         runs = Runs(tmp_path, one)
