@@ -15,6 +15,7 @@ from agentanvil.runner.estimate import estimate
 from agentanvil.runner.job import Surroundings
 from agentanvil.runner.judge import as_dict, inspect_judge
 from agentanvil.runner.report import report
+from agentanvil.runner.reports import rubric_of
 from agentanvil.runner.settings import JudgeSettings
 from agentanvil.runner.show import show
 from agentanvil.runner.show_cost import show_cost
@@ -191,6 +192,7 @@ def test_reports_say_that_there_is_no_evidence_and_are_rebuilt_the_same(tmp_path
     manifest = runs.manifest()
     assert manifest["plan"]["evidence"] == manifest["identity"]["evidence"] == "none"
     assert (manifest["judge"]["rung"], manifest["judge"]["dropped"]) == ("questions", [])
+    assert rubric_of(manifest).evidence == "none"
     before = runs.reports()
     report(runs.out, Collected())
     assert runs.reports() == before
