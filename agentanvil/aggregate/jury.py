@@ -9,7 +9,7 @@ from typing import Literal
 
 from agentanvil.aggregate.preference import combined
 from agentanvil.rubric import Mode
-from agentanvil.verdict import Cell, InputFault, JudgeError, NotApplicable, NotRun, Scored, Winner
+from agentanvil.verdict import NO_EVIDENCE, Cell, InputFault, JudgeError, NotApplicable, NotRun, Scored, Winner
 
 JuryRule = Literal["median", "mean", "min", "majority"]
 """How the verdicts of a jury become one."""
@@ -71,7 +71,7 @@ class JuryTerms:
             rival_evidence=words.rival_evidence,
             preference=self._read(combined, [cell.preference for cell in scored]),
             label_mass=self._read(_mean, [cell.label_mass for cell in scored]),
-            expected_score=self._read(_EXPECTED[self.rule], [cell.expected_score for cell in scored]),
+            expected_score=self._read(_EXPECTED[self.rule], _expected(scored)),
             entropy=self._read(_mean, [cell.entropy for cell in scored]),
         )
 
@@ -121,6 +121,16 @@ def _lead(rule: JuryRule, scores: Sequence[float]) -> float | None:
         sides = [[s for s in scores if s < 0], [s for s in scores if s == 0], [s for s in scores if s > 0]]
         return next((_median(side) for side in sides if 2 * len(side) > len(scores)), None)
     return _worst_of_both(scores) if rule == "min" else _RULES[rule](scores)
+
+
+def _expected(scored: Sequence[Scored]) -> list[float | None]:
+    """Return the expected scores. One that stands by rule, since no evidence was given, is certain beside others."""
+    if all(cell.expected_score is None for cell in scored):
+        return []
+    return [
+        cell.score if cell.expected_score is None and NO_EVIDENCE in cell.flags else cell.expected_score
+        for cell in scored
+    ]
 
 
 def _median(ascending: Sequence[float]) -> float:

@@ -66,9 +66,10 @@ class JudgeAgreement:
     """How far the judges agree on one dimension, or on the overall.
 
     `alpha` is Krippendorff's at `level`, over calls on which two or more judges brought a score; its n and its interval
-    count items, whose calls depend on each other. Dimensions: scores of one call, ordinal up to eleven of them and else
-    interval; in a gate booleans and in pairwise winners, both nominal. Overall: that which each judge alone gives to
-    an item. `mixed` counts items on which some judges scored a call and others found it not applicable.
+    count items, whose calls depend on each other. Dimensions: verdicts on one call, whatever the run reads, ordinal on
+    scales of up to eleven scores and else interval; in a gate booleans and in pairwise winners, both nominal. Overall:
+    that which each judge alone gives to an item, at interval level (gate and pairwise as before). `mixed` counts items
+    on which some judges scored a call and others found it not applicable.
     """
 
     id: str

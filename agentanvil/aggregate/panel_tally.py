@@ -20,10 +20,12 @@ from agentanvil.aggregate.usage import UsageTally
 from agentanvil.dataset import WINNER
 from agentanvil.plan import Plan
 from agentanvil.rubric import OVERALL
-from agentanvil.verdict import STATES, NotApplicable, NotRun, Outcome, Scored, State
+from agentanvil.verdict import STATES, Cell, NotApplicable, NotRun, Outcome, Scored, State
 
 _POINTS = {"a": 1.0, "tie": 0.0, "b": -1.0}
 _NOT_DUE = NotRun("not_due")
+# Overalls that judges' probabilities expect are hardly ever equal; agreement needs them no finer than this.
+_DECIMALS = 2
 
 
 class PanelTally:
@@ -94,26 +96,32 @@ class PanelTally:
     def _compare(self, result: ItemResult, singles: Sequence[ItemResult | None]) -> None:
         *dimensions, overall = self._agreements
         for tally, place in zip(dimensions, self._judged, strict=True):
-            calls = len(self._alone.dimensions[place].slots)
-            cells = [single.dimensions[place].cells if single is not None else (None,) * calls for single in singles]
-            calls_of = list(zip(*cells, strict=True))
-            units: list[Unit] = [tuple([c.score if isinstance(c, Scored) else None for c in unit]) for unit in calls_of]
-            mixed = any(
-                any(isinstance(c, Scored) for c in unit) and any(isinstance(c, NotApplicable) for c in unit)
-                for unit in calls_of
-            )
-            tally.add(result, units, mixed=mixed)
-        overall.add(result, [tuple([_overall(single) for single in singles])])
+            layout = self._alone.dimensions[place]
+            # The verdicts themselves, whatever the run reads: every judge brings those, and they are few values.
+            calls = [[_cell(single, slot, layout.id) for single in singles] for slot in layout.slots]
+            units: list[Unit] = [tuple([c.score if isinstance(c, Scored) else None for c in call]) for call in calls]
+            tally.add(result, units, mixed=any(_is_mixed(call) for call in calls))
+        overall.add(result, [tuple([self._overall(single) for single in singles])])
+
+    def _overall(self, single: ItemResult | None) -> float | None:
+        """Return what a judge alone comes to: the overall, or the winner."""
+        if single is None:
+            return None
+        if single.pair is not None:
+            winner = single.pair.result
+            return None if winner is None else _POINTS[winner]
+        if single.overall is None:
+            return None
+        return round(single.overall, _DECIMALS) if self._alone.expects else single.overall
 
 
-def _overall(single: ItemResult | None) -> float | None:
-    """Return what a judge alone comes to: the overall, whether a gate holds, or the winner."""
-    if single is None:
-        return None
-    if single.pair is not None:
-        winner = single.pair.result
-        return None if winner is None else _POINTS[winner]
-    return single.overall
+def _cell(single: ItemResult | None, slot: int, dimension: str) -> Cell | None:
+    return None if single is None else single.outcomes[slot].cells[dimension]
+
+
+def _is_mixed(call: Sequence[Cell | None]) -> bool:
+    """Tell whether of one and the same call some judges found a score, and others that there is nothing to score."""
+    return any(isinstance(c, Scored) for c in call) and any(isinstance(c, NotApplicable) for c in call)
 
 
 class _JudgeTally:

@@ -170,12 +170,15 @@ def cell_count(patterns: Mapping[tuple[float, ...], int]) -> int:
 
 
 def cell_distribution(frame: Frame, patterns: Mapping[tuple[float, ...], int]) -> dict[str, int]:
-    """Return how many cells hold each score."""
+    """Return how many cells hold each score; one between two, as a jury's may be, counts at the nearer.
+
+    Halfway that is the higher one, in pairwise the one away from the tie, so that both sides see the same.
+    """
     counts = _empty(frame)
     for pattern, n in patterns.items():
         for score in pattern:
-            key = plain(score)
-            counts[key] = counts.get(key, 0) + n
+            mirrored = frame.mode == "pairwise" and score < 0
+            counts[plain((-nearest(-score) if mirrored else nearest(score)) + 0.0)] += n
     return counts
 
 
