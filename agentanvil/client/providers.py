@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 
 from agentanvil.client.adapter import Adapter
 from agentanvil.client.anthropic import AnthropicMessages
 from agentanvil.client.azure import ROOT, AzureChat, AzureDeployment, AzureResponses
 from agentanvil.client.chat_completions import ChatCompletions
+from agentanvil.client.envelope import readable
 from agentanvil.client.gemini import Gemini
 from agentanvil.client.litellm_chat import LitellmChat
 from agentanvil.client.mistral import Mistral
@@ -184,19 +185,25 @@ _BUILT_IN: Mapping[str, ProviderRules] = {
 
 @cache
 def providers() -> Mapping[str, ProviderRules]:
-    """Return every provider by name. Raises ConfigError for an installed one that cannot be loaded."""
+    """Return every provider by name. Raises ConfigError for an installed one that cannot be used."""
     found = dict(_BUILT_IN)
     for point in entry_points(group=ENTRY_POINTS):
-        if point.name in _BUILT_IN:
-            raise ConfigError(
-                f"an installed package offers a judge provider called {point.name!r}, which is built in",
-                hint="Uninstall it, or ask its author to choose another name.",
-            )
+        if point.name in found:
+            whose = "is built in" if point.name in _BUILT_IN else "another one offers as well"
+            raise _unusable(point, f"has a name that {whose}")
         try:
             rules = point.load()
-        except Exception as error:
-            raise ConfigError(f"the judge provider {point.name!r} cannot be loaded: {error}") from error
+        except Exception as error:  # whatever a stranger's module raises when it is imported
+            raise _unusable(point, f"cannot be loaded: {readable(f'{type(error).__name__}: {error}')}") from error
         if not isinstance(rules, ProviderRules):
-            raise ConfigError(f"the judge provider {point.name!r} is not a ProviderRules but {type(rules).__name__}")
+            raise _unusable(point, f"is not a ProviderRules but {type(rules).__name__}")
         found[point.name] = rules
     return found
+
+
+def _unusable(point: EntryPoint, problem: str) -> ConfigError:
+    package = point.dist.name if point.dist is not None else point.value
+    return ConfigError(
+        f"the judge provider {point.name!r} of the installed package {package} {problem}",
+        hint="Mend that package, or uninstall it.",
+    )
