@@ -48,7 +48,7 @@ def read_message(body: Mapping[str, object], reply: WireReply, rung: Rung) -> Sa
         text=text,
         stop=stop,
         refusal=_explanation(body) if stop == "refusal" else None,
-        reasoning=any(block.get("type") in _THINKING for block in blocks),
+        reasoning=any(str(block.get("type")) in _THINKING for block in blocks),
     )
 
 

@@ -91,7 +91,7 @@ def _stop(reason: object, reply: WireReply) -> StopReason:
     stop = _STOPS.get(reason) if isinstance(reason, str) else None
     if stop is not None:
         return stop
-    if reason in _MISGENERATED:
+    if isinstance(reason, str) and reason in _MISGENERATED:
         raise MalformedBodyError(f"the judge wrote what its API cannot read: {reason}", status=reply.status)
     raise ServerFaultError(f"the judge gave up while writing its answer: {readable(str(reason))}", status=reply.status)
 

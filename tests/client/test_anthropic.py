@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentanvil.client import ChatReply, ChatRequest, Message, ReplySchema, Sampling, Usage
@@ -285,6 +285,7 @@ def test_what_is_wrong_with_the_content_is_not_a_parameter(message: str) -> None
 
 
 @given(st.one_of(JSON_VALUES, bent(claude(THINKING, "4", tool({"score": 1}), stop_details={"category": "x"}))))
+@example(claude({"type": []}))
 def test_any_json_is_a_reply_or_a_call_error(body: object) -> None:
     try:
         reply = read(body, "tool")

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agentanvil.client import ChatReply, ChatRequest, Message, ReplySchema, Sampling, Usage
@@ -302,6 +302,7 @@ def test_the_parameter_that_is_refused_is_found_in_the_message(message: str, par
 
 
 @given(st.one_of(JSON_VALUES, bent(gemini({"text": "h", "thought": True}, "4", call({"score": 1})))))
+@example(gemini("4", finish=[]))  # type: ignore[arg-type]
 def test_any_json_is_a_reply_or_a_call_error(body: object) -> None:
     try:
         reply = read(body, "tool")
