@@ -101,12 +101,12 @@ class BatchServer:
 
 def question_of(body: dict[str, Any]) -> str:
     """The last message's text, which tells the rows apart."""
-    content = body["messages"][-1]["content"]
+    content = body["messages"][-1]["content"] if "messages" in body else body["input"]
     return content if isinstance(content, str) else json.dumps(content)
 
 
 class OpenAIBatchServer(BatchServer):
-    """Files and batches as OpenAI has them, Chat Completions inside."""
+    """Files and batches as OpenAI has them, Chat Completions or Responses inside."""
 
     def __init__(self, fate: Fate = lambda _: "", **how: Any) -> None:
         super().__init__(fate, **how)
@@ -119,7 +119,7 @@ class OpenAIBatchServer(BatchServer):
         if self.redirects:
             return Answer(302, headers={"Location": "https://elsewhere.example/steal"})
         match request.method, path.strip("/").split("/"):
-            case "POST", ["chat", "completions"]:
+            case "POST", ["chat", "completions"] | ["responses"]:
                 self.live += 1
                 return self._live(request)
             case "POST", ["files"]:
@@ -161,6 +161,8 @@ class OpenAIBatchServer(BatchServer):
             message = f"Unsupported parameter: '{self.refuses}' is not supported with this model."
             fault = {"message": message, "type": "invalid_request_error", "param": self.refuses, "code": None}
             return 400, {"error": fault | {"code": "unsupported_parameter"}}
+        if "input" in body:
+            return 200, _response_body(json.dumps(verdict_for(body["text"]["format"]["schema"], self.score)))
         schema = body["response_format"]["json_schema"]["schema"]
         return 200, chat_body(json.dumps(verdict_for(schema, self.score)))
 
@@ -258,6 +260,22 @@ _FAULTS: dict[str, tuple[int, dict[str, Any]]] = {
         },
     ),
 }
+
+
+def _response_body(text: str) -> dict[str, Any]:
+    part = {"type": "output_text", "text": text, "annotations": []}
+    return {
+        "id": "resp_1",
+        "object": "response",
+        "status": "completed",
+        "error": None,
+        "model": "fake-judge-1",
+        "output": [
+            {"type": "reasoning", "summary": []},
+            {"type": "message", "role": "assistant", "status": "completed", "content": [part]},
+        ],
+        "usage": {"input_tokens": 100, "output_tokens": 20, "total_tokens": 120},
+    }
 
 
 def _never_asked(custom_id: str, code: str) -> dict[str, Any]:

@@ -164,10 +164,8 @@ class BatchHttp:
                 yield response
             finally:
                 await cast("httpx.AsyncByteStream", response.stream).aclose()
-        except httpx.TimeoutException:
-            raise DeadlineError(f"{self._place} gave no sign of life for {self._idle_s:g} s") from None
         except (httpx.HTTPError, aiohttp.ClientError, OSError) as error:
-            raise self._cleaned(connection_fault(error, self._place)) from error
+            raise self._cleaned(self._broken(error)) from error
         except CallError as error:
             raise self._cleaned(error) from error.__cause__
 
@@ -180,6 +178,13 @@ class BatchHttp:
         return httpx.Request(
             method, f"{self._base_url}{path}", headers=headers, content=content, extensions={"timeout": times}
         )
+
+    def _broken(self, error: Exception) -> CallError:
+        # httpx's name for it is no help: a refused connection comes as a time-out of the pool
+        cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
+        if isinstance(cause, TimeoutError | httpx.TimeoutException):
+            return DeadlineError(f"{self._place} gave no sign of life for {self._idle_s:g} s")
+        return connection_fault(error, self._place)
 
     def _cleaned(self, error: CallError) -> CallError:
         error.message = self._clean(error.message)
