@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from tests.fakes.command import anvil
+from tests.fakes.decision_servers import systemone
 from tests.fakes.server import FakeServer, chat, unused_port
 from tests.fakes.verdicts import graded, refusing
 
@@ -44,3 +45,13 @@ def test_a_recording_is_counted(tmp_path: Path) -> None:
     found = anvil("judge", "recorded:r.jsonl", cwd=tmp_path)
     assert found.code == 0
     assert "1 recorded" in found.err
+
+
+def test_a_decision_endpoint_is_told_from_a_judge_that_writes(tmp_path: Path) -> None:
+    with FakeServer(systemone(lambda _: {"answered": (0.0, 0.1, 0.9)})) as server:
+        found = anvil("judge", f"systemone:m@{server.url}", cwd=tmp_path)
+    assert found.code == 0, found.err
+    assert "typed questions, answered with probabilities and without evidence" in " ".join(found.err.split())
+    assert "verdict read in 2 of 2" in found.err
+    for of_text in ("schema", "output cap", "log-probabilities", "hidden reasoning"):
+        assert of_text not in found.err

@@ -95,3 +95,16 @@ def test_each_way_of_showing_has_its_own_formats(tmp_path: Path) -> None:
     rubric = small_rubric(tmp_path)
     assert anvil("show", rubric, "--format", "json", cwd=tmp_path).code == 2
     assert anvil("show", rubric, "--cost", "--format", "body", cwd=tmp_path).code == 2
+
+
+def test_typed_questions_are_shown_with_their_options(tmp_path: Path) -> None:
+    asked = ("show", small_rubric(tmp_path), "--judge", "systemone:m@http://127.0.0.1:1/v1", "--evidence", "none")
+    found = anvil(*asked, "--format", "text", cwd=tmp_path)
+    assert found.code == 0, found.err
+    text = found.out.decode("utf-8")
+    assert "──── score accuracy ────" in text
+    assert "\n- 5: " in text
+    assert "POST http://127.0.0.1:1/v1/systemone" in found.err
+    assert "add --evidence none" not in found.err
+    body = orjson.loads(anvil(*asked, cwd=tmp_path).out)
+    assert list(body["questions"]) == ["accuracy", "coverage"]
