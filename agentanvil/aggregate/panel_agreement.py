@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from agentanvil.aggregate.as_read import nearest
 from agentanvil.aggregate.frame import Frame
 from agentanvil.aggregate.item import ItemResult
 from agentanvil.aggregate.panel_summary import Disagreement, JudgeAgreement, JudgePair
@@ -36,15 +35,11 @@ _NO_BOTH = "no item has a score of both"
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """On what judges are compared: the values that may occur, ascending, and what their distances mean.
-
-    `rounded`: scores are expected ones, which hardly ever coincide, so that the nearest verdicts are compared.
-    """
+    """On what judges are compared: the values that may occur, ascending, and what their distances mean."""
 
     level: Level
     values: tuple[float, ...]
     pairs: bool
-    rounded: bool = False
 
     @classmethod
     def of(cls, frame: Frame, name: str) -> Ground:
@@ -53,9 +48,9 @@ class Ground:
             return cls("nominal", (-1.0, 0.0, 1.0), pairs=True)
         values = tuple(map(float, frame.scale.values))
         if frame.mode == "gate":
-            return cls("nominal", values, pairs=False, rounded=frame.expects)
+            return cls("nominal", values, pairs=False)
         level: Level = "ordinal" if name != OVERALL and len(values) <= _MOST_ORDINAL else "interval"
-        return cls(level, values, pairs=False, rounded=frame.expects)
+        return cls(level, values, pairs=False)
 
     def read(self, score: float) -> float:
         """Return the value that a score counts as: in pairwise its winner."""
@@ -76,8 +71,6 @@ class JudgeAgreementTally:
     def add(self, item: ItemResult, units: Sequence[Unit], *, mixed: bool = False) -> None:
         """Count one item by what the judges gave for each of its calls."""
         self._mixed += mixed
-        if self._ground.rounded:
-            units = [tuple([None if score is None else nearest(score) for score in unit]) for unit in units]
         shared = tuple([unit for unit in units if sum(score is not None for score in unit) > 1])
         if shared:
             self._items[shared] += 1

@@ -104,12 +104,14 @@ class PanelTally:
         overall.add(result, [tuple([self._overall(single) for single in singles])])
 
     def _overall(self, single: ItemResult | None) -> float | None:
-        """Return what a judge alone comes to: the overall, or the winner."""
+        """Return what a judge alone comes to: the overall, whether a gate holds, or the winner."""
         if single is None:
             return None
         if single.pair is not None:
             winner = single.pair.result
             return None if winner is None else _POINTS[winner]
+        if self._alone.mode == "gate":
+            return None if single.passed is None and not single.shortfalls else float(not single.shortfalls)
         if single.overall is None:
             return None
         return round(single.overall, _DECIMALS) if self._alone.expects else single.overall
