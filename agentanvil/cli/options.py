@@ -19,7 +19,10 @@ ModeOption = Annotated[
     str | None, typer.Option("--mode", metavar="MODE", help="absolute, pairwise or gate; else what the rubric says.")
 ]
 OrderOption = Annotated[
-    str | None, typer.Option("--order", metavar="ORDER", help="Pairs: random (default), both, or fixed.")
+    str | None,
+    typer.Option(
+        "--order", metavar="ORDER", help="Pairs: random (default; both for judges that decide), both, or fixed."
+    ),
 ]
 VsOption = Annotated[
     list[str] | None,

@@ -141,7 +141,7 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
             calls,
             settings.repeats,
             panel.name,
-            orders_of(rubric, settings.order),
+            orders_of(rubric, settings.order, panel.specs),
             settings.judge.seed_sent,
             panel.others,
         )
@@ -162,9 +162,15 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
         )
 
 
-def orders_of(rubric: Rubric, order: OrderMode | None) -> OrderMode | None:
-    """Return how pairs are ordered, None where the mode has none."""
-    return (order or "random") if rubric.mode == "pairwise" else None
+def orders_of(rubric: Rubric, order: OrderMode | None, judges: Sequence[JudgeSpec]) -> OrderMode | None:
+    """Return how pairs are ordered, None where the mode has none.
+
+    Where nobody chose, judges that all decide are asked in both orders: a second request costs next to nothing, and the
+    mean of both log-odds is free of a position preference.
+    """
+    if rubric.mode != "pairwise":
+        return None
+    return order or ("both" if judges and all(spec.rules.decides for spec in judges) else "random")
 
 
 def _without_pair_defaults(settings: GradeSettings, rubric: Rubric) -> GradeSettings:
@@ -215,7 +221,7 @@ def _identity(
         judge=panel.identity,
         mode=rubric.mode,
         evidence=rubric.evidence,
-        order=orders_of(rubric, settings.order) or UNORDERED,
+        order=orders_of(rubric, settings.order, panel.specs) or UNORDERED,
         temperature=_shown(judge.temperature),
         max_tokens=_shown(judge.max_tokens),
         seed=str(judge.seed_sent),

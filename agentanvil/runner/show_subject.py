@@ -87,7 +87,7 @@ def read_subject(settings: ShowSettings, around: Surroundings) -> Subject | None
     if not calls:
         return None
     spec = name_judge(settings.judge, around.environ)
-    orders = orders_of(rubric, settings.order)
+    orders = orders_of(rubric, settings.order, () if spec is None else (spec,))
     plan = Plan(calls, settings.repeat + 1, str(spec or UNNAMED), orders, settings.judge.seed_sent)
     return Subject(settings, rubric, spec, calls, plan)
 

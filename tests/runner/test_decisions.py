@@ -178,6 +178,28 @@ def test_pairs_are_asked_in_both_orders_and_averaged_in_log_odds(tmp_path: Path,
 
 
 @both
+@pytest.mark.parametrize(("order", "asked"), [(None, 2), ("random", 1), ("fixed", 1)])
+def test_pairs_are_asked_in_both_orders_where_nobody_chose(
+    tmp_path: Path, provider: str, order: Any, asked: int
+) -> None:
+    told: Mapping[str, Told] = {"accuracy": (0.8, 0.1, 0.1), "coverage": (0.8, 0.1, 0.1)}
+    pair = {"id": "p", "request": "Name a prime.", "response_a": "Seven.", "response_b": "Nine."}
+    with FakeServer(CONTRACTS[provider](lambda _: told)) as server:
+        runs = runs_of(tmp_path, server, provider, pair)
+        runs.grade(evidence="none", mode="pairwise", order=order, environ=KEYS)
+        judge = JudgeSettings(judge=runs.judge, cache="off")
+        shown = show(
+            ShowSettings(str(runs.rubric), judge, str(runs.data), mode="pairwise", order=order),
+            Surroundings(KEYS),
+            Collected(),
+        )
+        assert sorted(request.body for request in server.requests) == sorted(request.body for request in shown)
+    assert len(shown) == asked
+    manifest = runs.manifest()
+    assert manifest["plan"]["order"] == manifest["identity"]["order"] == (order or "both")
+
+
+@both
 def test_reports_say_that_there_is_no_evidence_and_are_rebuilt_the_same(tmp_path: Path, provider: str) -> None:
     told: Mapping[str, Told] = {"accuracy": (0.0, 0.0, 1.0), "coverage": (0.0, 0.0, 1.0)}
     with FakeServer(CONTRACTS[provider](lambda _: told)) as server:
