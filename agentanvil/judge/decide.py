@@ -116,8 +116,9 @@ def _cell(question: Question, answer: Answer | ParseFault, mode: Mode, order: Or
     shares = list(options.values())
     if inapplicable is not None and inapplicable > max(shares):
         return NotApplicable()
-    everything = [*shares, *([] if inapplicable is None else [inapplicable])]
-    where, whole = read_distribution(values, shares), read_distribution(range(len(everything)), everything)
+    where = whole = read_distribution(values, shares)
+    if inapplicable is not None:
+        whole = read_distribution(range(len(shares) + 1), [*shares, inapplicable])
     if where is None or whole is None:
         return _lost(ParseFault(BAD_PROBABILITIES, "all probabilities are zero"))
     return _scored(_verdict(values, shares, where, mode), where, whole, (mode, order))
