@@ -39,8 +39,7 @@ def read_message(body: Mapping[str, object], reply: WireReply, rung: Rung) -> Sa
     An empty thinking block counts as reasoning: the model thought, and what it thought is withheld.
     """
     blocks = _blocks(body)
-    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
-    text = "".join(piece for piece in texts if isinstance(piece, str))
+    text = "".join(_text(block) for block in blocks if block.get("type") == "text")
     if rung == "tool" or not text:
         text = written_arguments(_inputs(blocks), lambda: _inputs(_blocks(read_as_written(reply.body)))) or text
     stop = _stop(body.get("stop_reason"))
@@ -68,6 +67,13 @@ def read_usage(value: object) -> Usage:
         reasoning_tokens=count(details, "thinking_tokens"),
         cache_write_tokens=written,
     )
+
+
+def _text(block: Mapping[str, object]) -> str:
+    text = block.get("text")
+    if not isinstance(text, str):
+        raise MalformedBodyError("a text block holds no text")
+    return text
 
 
 def _stop(reason: object) -> StopReason:

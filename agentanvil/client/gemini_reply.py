@@ -46,8 +46,7 @@ def read_candidate(body: Mapping[str, object], reply: WireReply, rung: Rung) -> 
         raise MalformedBodyError("the body holds no candidate, and no reason why")
     stop = _stop(candidate.get("finishReason"), reply)
     parts = _parts(candidate)
-    texts = [part.get("text") for part in parts if not part.get("thought")]
-    text = "".join(piece for piece in texts if isinstance(piece, str))
+    text = "".join(_text(part) for part in parts if not part.get("thought"))
     if rung == "tool" or not text:
         text = (
             written_arguments(_calls(parts), lambda: _calls(_parts(_first(read_as_written(reply.body)) or {}))) or text
@@ -79,9 +78,21 @@ def _first(body: object) -> Mapping[str, object] | None:
 
 
 def _parts(candidate: Mapping[str, object]) -> list[Mapping[str, object]]:
+    """Return the parts; content without any, and a candidate without content, are no news."""
     content = candidate.get("content")
-    parts = content.get("parts") if isinstance(content, dict) else None
-    return [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    parts = content.get("parts") if isinstance(content, dict) else content
+    if parts is None:
+        return []
+    if not isinstance(parts, list):
+        raise MalformedBodyError("the candidate's content holds no list of parts, as generateContent has it")
+    return [part for part in parts if isinstance(part, dict)]
+
+
+def _text(part: Mapping[str, object]) -> str:
+    text = part.get("text", "")
+    if not isinstance(text, str):
+        raise MalformedBodyError("a text part holds no text")
+    return text
 
 
 def _stop(reason: object, reply: WireReply) -> StopReason:

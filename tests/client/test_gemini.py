@@ -193,6 +193,9 @@ def test_a_blocked_prompt_has_no_candidate() -> None:
         b'{"candidates": [4]}',
         b'{"promptFeedback": {"safetyRatings": []}}',
         b'{"promptFeedback": "no"}',
+        b'{"candidates": [{"content": "4"}]}',
+        b'{"candidates": [{"content": {"parts": "4"}}]}',
+        b'{"candidates": [{"content": {"parts": [{"text": 4}]}}]}',
     ],
 )
 def test_a_200_without_an_answer_may_pass_on_retry(body: bytes) -> None:
@@ -207,8 +210,7 @@ def test_a_200_without_an_answer_may_pass_on_retry(body: bytes) -> None:
         pytest.param({"content": {"role": "model"}}, "", False, id="no-parts"),
         pytest.param({"content": {"parts": []}}, "", False, id="empty"),
         pytest.param({"content": {"parts": [{"text": "so 3", "thought": True}]}}, "", True, id="thought-alone"),
-        pytest.param({"content": {"parts": [{"text": 4}, 5, {"inlineData": {}}, {"text": "a"}]}}, "a", False, id="odd"),
-        pytest.param({"content": "4"}, "", False, id="wrong-type"),
+        pytest.param({"content": {"parts": [5, {"inlineData": {}}, {"text": "a"}]}}, "a", False, id="odd"),
     ],
 )
 def test_the_visible_parts_are_the_text(candidate: dict[str, object], text: str, reasoning: bool) -> None:
