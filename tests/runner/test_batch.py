@@ -163,7 +163,7 @@ def test_what_has_ended_is_collected_while_others_run(tmp_path: Path, server: Op
     runs.submit(most=2)
     server.batches["batch_2"].status = "completed"
     found = runs.collect()
-    assert (found.running, found.result.exit, found.result.ending) == (1, Exit.MISSING, "running")
+    assert (found.running, found.result.exit, found.result.ending) == (1, Exit.MISSING, "stopped")
     assert [line.state for line in runs.status().batches] == ["in_progress", "completed"]
     assert len(read_journal(runs.out)) == 3
     server.finish()

@@ -88,7 +88,8 @@ def _collected(scene: Scene, folder: RunFolder, before: dict[str, Any], *, wait_
     with JournalWriter(folder.journal, job.fingerprint) as journal:
         record = Recorder(journal, scene.listener, Stop(), patience=scene.places.tasks + 1)
         try:
-            in_loop(_gather(scene, record, gathered, wait_for_all=wait_for_all))
+            if ledger.open:
+                in_loop(_gather(scene, record, gathered, wait_for_all=wait_for_all))
         except CallError as error:
             raise JudgeSetupError(error.message, hint=error.hint) from error
         finally:
@@ -96,7 +97,7 @@ def _collected(scene: Scene, folder: RunFolder, before: dict[str, Any], *, wait_
     for part, how, counts in gathered.ended:  # what they brought is in the journal, and on the disk
         ledger.note_closed(part, how, counts.as_dict())
     index = read_index(folder.journal, job.plan, job.rows, job.fingerprint)
-    ending: Ending = "running" if ledger.open else "stopped" if undone(index) else "complete"
+    ending: Ending = "stopped" if ledger.open or undone(index) else "complete"
     if gathered.ended:
         end = SessionEnd(
             ending=ending,

@@ -19,6 +19,7 @@ from agentanvil.runner.exits import Exit
 from agentanvil.runner.folder import RunFolder
 from agentanvil.runner.job import Surroundings
 from agentanvil.runner.local_judge import name_judge
+from agentanvil.runner.settings import JudgeSettings
 
 GIVEN_UP = "given up"
 
@@ -57,11 +58,9 @@ def status(
     Raises RunFolderError for a folder without a submission, JudgeSetupError where the provider does not answer.
     """
     time_ = time_ or Clockwork()
-
-    async def ask(api: BatchApi, ledger: Ledger) -> list[Watched]:
-        return await look(api, ledger.open)
-
-    ledger, watched = _with_api(folder, reach, (around, listener, time_), ask)
+    _, ledger = open_run(folder)
+    settings = stored_settings(folder, ledger, reach).judge
+    watched = _asked(ledger, settings, (around, listener, time_), lambda api: look(api, ledger.open))
     states = {each.part.number: each for each in watched}
     lines = tuple(
         _open_line(states[number], time_) if number in states else _closed_line(part, time_)
@@ -80,61 +79,61 @@ def cancel(
     """
     time_ = time_ or Clockwork()
 
-    async def stop(api: BatchApi, ledger: Ledger) -> list[Watched]:
-        watched = []
-        for part in ledger.open:
-            try:
-                watched.append(await _cancelled(api, part))
-            except CallError as error:
-                if not is_unknown(error):
-                    raise
-                ledger.note_closed(part, GIVEN_UP)
-                listener.notice(f"the provider knows no batch {part.batch}; its {part.tasks} requests are given up")
-        return watched
-
-    _, watched = _with_api(folder, reach, (around, listener, time_), stop)
-    return Status(folder, tuple(_open_line(each, time_) for each in watched), Exit.OK)
-
-
-def _with_api(
-    folder: Path,
-    reach: Reach,
-    world: tuple[Surroundings, Listener, Clockwork],
-    work: Callable[[BatchApi, Ledger], Awaitable[list[Watched]]],
-) -> tuple[Ledger, list[Watched]]:
-    """Do some work with the provider while nobody else writes the run; nothing is asked where no batch is open."""
     open_run(folder)
-    around, listener, time_ = world
     with RunFolder(folder):
         _, ledger = open_run(folder)
         settings = stored_settings(folder, ledger, reach).judge
-        if not ledger.open:
-            return ledger, []
-        spec = refuse_unbatchable(name_judge(settings, around.environ))
 
-        async def ask() -> list[Watched]:
-            async with open_desk(spec, settings, ledger, around, listener, time_) as desk:
-                await recover(desk.api, ledger, listener, time_)
-                return await work(desk.api, ledger)
+        async def stop(api: BatchApi) -> list[Watched]:
+            await recover(api, ledger, listener, time_)
+            return [each for part in ledger.open if (each := await _cancelled(api, part, ledger, listener)) is not None]
 
-        try:
-            return ledger, in_loop(ask())
-        except CallError as error:
-            raise JudgeSetupError(error.message, hint=error.hint) from error
+        watched = _asked(ledger, settings, (around, listener, time_), stop)
+    return Status(folder, tuple(_open_line(each, time_) for each in watched), Exit.OK)
 
 
-async def _cancelled(api: BatchApi, part: Part) -> Watched:
+def _asked(
+    ledger: Ledger,
+    settings: JudgeSettings,
+    world: tuple[Surroundings, Listener, Clockwork],
+    ask: Callable[[BatchApi], Awaitable[list[Watched]]],
+) -> list[Watched]:
+    """Ask the provider something; nothing is asked where no batch is open. Raises JudgeSetupError."""
+    if not ledger.open:
+        return []
+    around, listener, time_ = world
+    spec = refuse_unbatchable(name_judge(settings, around.environ))
+
+    async def asking() -> list[Watched]:
+        async with open_desk(spec, settings, ledger, around, listener, time_) as desk:
+            return await ask(desk.api)
+
+    try:
+        return in_loop(asking())
+    except CallError as error:
+        raise JudgeSetupError(error.message, hint=error.hint) from error
+
+
+async def _cancelled(api: BatchApi, part: Part, ledger: Ledger, listener: Listener) -> Watched | None:
+    """Cancel one batch if it runs; None for one that the provider does not know, which is given up."""
     if part.batch is None:
         return Watched(part, None)
-    state = await api.state(part.batch)
-    return Watched(part, await api.cancel(part.batch) if state.phase == "running" else state)
+    try:
+        state = await api.state(part.batch)
+        return Watched(part, await api.cancel(part.batch) if state.phase == "running" else state)
+    except CallError as error:
+        if not is_unknown(error):
+            raise
+    ledger.note_closed(part, GIVEN_UP)
+    listener.notice(f"the provider knows no batch {part.batch}; its {part.tasks} requests are given up")
+    return None
 
 
 def _open_line(watched: Watched, time_: Clockwork) -> BatchLine:
     part, state = watched.part, watched.state
     age_s = max(0.0, time_.clock() - part.at)
     if state is None:
-        return BatchLine(None, "not known yet", part.tasks, 0, 0, age_s, "run this again")
+        return BatchLine(None, "not known yet", part.tasks, 0, 0, age_s, "submit or collect, which finds out")
     todo = {"running": "wait", "ended": "collect", "failed": "collect, which says why"}[state.phase]
     return BatchLine(state.id, state.word, part.tasks, state.succeeded, state.failed, age_s, todo)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from agentanvil.engine import JournalWriter, Stop, read_index
 from agentanvil.errors import (
@@ -90,27 +91,19 @@ def _submitted(
     ledger.refuse_other_plan(places.layout)
     index = read_index(folder.journal, job.plan, job.rows, job.fingerprint)
     scene = Scene(job, ledger, places, index, *world)
-    manifest = open_manifest(job, before)
-    started = datetime.now(UTC)
+    pass_ = _Pass(scene, _allowance(job, ledger, index.spent[0]))
+    manifest, started = open_manifest(job, before), datetime.now(UTC)
     write_manifest(folder.path, manifest)
     with JournalWriter(folder.journal, job.fingerprint) as journal:
         record = Recorder(journal, scene.listener, Stop())
-        pass_ = _Pass(scene, record, Handed(), _allowance(job, ledger, index.spent[0]))
-        in_loop(pass_.run(most))
-    if pass_.problem is not None and not ledger.parts and not record.tally.done:
+        in_loop(pass_.run(record, most))
+    handed, problem = pass_.handed, pass_.problem
+    if problem is not None and not ledger.parts and not record.tally.done:
         folder.take_back(before)
-        raise _as_input(pass_.problem)
-    handed = pass_.handed
+        raise _as_input(problem)
     if record.tally.done or handed.batches:
-        end = SessionEnd(asked=record.asked, tally=record.tally, judges={0: handed.facts}, problem=pass_.problem)
+        end = SessionEnd(asked=record.asked, tally=record.tally, judges={0: handed.facts}, problem=problem)
         manifest = with_batches(manifest, end, started, handed.batches)
-    manifest["state"] = "running"
-    write_manifest(folder.path, manifest)
-    cut_short = pass_.problem or pass_.allowance.refused or pass_.unsettled
-    if not ledger.open and not cut_short:
-        code = finish(job, folder.path, manifest, "complete", scene.listener).exit
-    else:
-        code = Exit.MISSING if cut_short else Exit.OK
     return Submission(
         folder=folder.path,
         batches=tuple(handed.batches),
@@ -118,42 +111,55 @@ def _submitted(
         settled=record.tally.done,
         waiting=handed.waiting,
         held_back=pass_.allowance.refused,
-        exit=code,
-        problem=pass_.problem,
+        exit=_end(scene, manifest, cut_short=pass_.is_cut_short),
+        problem=problem,
     )
+
+
+def _end(scene: Scene, manifest: dict[str, Any], *, cut_short: bool) -> Exit:
+    """Write down how a submission left the run; where nothing is open the reports are due. Return the exit code."""
+    if scene.ledger.open or cut_short:
+        write_manifest(scene.job.folder, {**manifest, "state": "stopped"})
+        return Exit.MISSING if cut_short else Exit.OK
+    return finish(scene.job, scene.job.folder, manifest, "complete", scene.listener).exit
 
 
 class _Pass:
     """The part of a submission that speaks with the provider."""
 
-    def __init__(self, scene: Scene, record: Recorder, handed: Handed, allowance: Allowance) -> None:
-        self.handed = handed
+    def __init__(self, scene: Scene, allowance: Allowance) -> None:
+        self.handed = Handed()
         self.allowance = allowance
         self.problem: AnvilError | None = None
-        self.unsettled = 0
+        self._unsettled = 0
         self._scene = scene
-        self._record = record
 
-    async def run(self, most: int | None) -> None:
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether something that could have been handed over was not, or it is not known whether it was."""
+        return bool(self.problem or self.allowance.refused or self._unsettled)
+
+    async def run(self, record: Recorder, most: int | None) -> None:
+        """Hand over what is pending; an error that ends this becomes `problem`."""
         scene = self._scene
         job = scene.job
         spec = refuse_unbatchable(job.spec)
         judge = job.settings.judge
         async with open_desk(spec, judge, scene.ledger, scene.around, scene.listener, scene.time) as desk:
             try:
-                await self._through(desk, most)
+                await self._through(desk, record, most)
             except RunWriteError:
                 raise
             except AnvilError as error:
                 self.problem = error
 
-    async def _through(self, desk: Desk, most: int | None) -> None:
+    async def _through(self, desk: Desk, record: Recorder, most: int | None) -> None:
         scene = self._scene
         job = scene.job
         unsettled = await recover(desk.api, scene.ledger, scene.listener, scene.time)
-        self.unsettled = len(unsettled)
+        self._unsettled = len(unsettled)
         price = price_table(refuse_unbatchable(job.spec), job.settings.judge).find(desk.endpoint.model, batch=True)
-        handover = Handover(scene, desk, self._record, self.allowance, price, most)
+        handover = Handover(scene, desk, record, self.allowance, price, most)
         self.handed = handover.handed
         await handover.run()
 
