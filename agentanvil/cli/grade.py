@@ -8,6 +8,7 @@ from typing import Annotated
 import orjson
 import typer
 
+from agentanvil.cli.estimate import estimate_lines
 from agentanvil.cli.invocation import flags, surroundings
 from agentanvil.cli.options import (
     DATA,
@@ -87,7 +88,9 @@ def command(
     out: Annotated[Path | None, typer.Option("--out", metavar="RUN", help="The run folder.")] = None,
     map_: MapOption = None,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="Only the first N rows.")] = None,
-    concurrency: Annotated[int | None, typer.Option("--concurrency", metavar="N", help="Calls at once, to each judge.")] = None,
+    concurrency: Annotated[
+        int | None, typer.Option("--concurrency", metavar="N", help="Calls at once, to each judge.")
+    ] = None,
     rpm: Annotated[float | None, typer.Option("--rpm", help="Requests a minute that the provider allows.")] = None,
     tpm: Annotated[float | None, typer.Option("--tpm", help="Tokens a minute that the provider allows.")] = None,
     timeout: TimeoutOption = None,
@@ -141,7 +144,6 @@ def _show_estimate(found: Estimate, output: str) -> None:
     if output == "json":
         emit(orjson.dumps(as_dict(found), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
         return
-    cost = "unknown (give prices in anvil.yaml)" if found.cost_usd is None else f"${found.cost_usd:.4f}"
-    typer.echo(f"rows {found.rows}, judge calls {found.calls}, done before {found.done_before}")
-    typer.echo(f"about {found.input_tokens:,} tokens in, {found.output_tokens:,} out; cost {cost}")
+    for line in estimate_lines(found):
+        typer.echo(line)
     say("nothing was sent")
