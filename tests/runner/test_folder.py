@@ -23,6 +23,7 @@ IDENTITY = Identity(
     data="d1",
     judge="compat:m@http://127.0.0.1:1/v1",
     mode="absolute",
+    evidence="quoted",
     order="-",
     temperature="default",
     max_tokens="default",
