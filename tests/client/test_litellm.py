@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,8 +27,11 @@ from agentanvil.errors import (
     RequestTooLargeError,
     ServerFaultError,
 )
+from agentanvil.runner.exits import Exit
 from tests.fakes.hosted import claude, claude_error, gemini, gemini_error
+from tests.fakes.runs import Runs, read_table, rows
 from tests.fakes.server import Answer, FakeServer, Recorded, Script, answer_json, chat, chat_body, error, redirect
+from tests.fakes.verdicts import graded
 
 KEY = Secret("CANARY-4711")
 SCHEMA = ReplySchema(
@@ -166,7 +170,7 @@ ERRORS: dict[str, tuple[str, Answer, type[CallError], str]] = {
 
 
 @pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
-def test_answers_and_errors_come_back_as_over_the_wire(subtests: pytest.Subtests) -> None:
+def test_answers_and_errors_come_back_as_over_the_wire(subtests: pytest.Subtests, tmp_path: Path) -> None:
     for name, (model, answer, seen, expected) in REPLIES.items():
         with subtests.test(name):
             reply = ask(answer, model)[0]
@@ -197,6 +201,18 @@ def test_answers_and_errors_come_back_as_over_the_wire(subtests: pytest.Subtests
     with subtests.test("an address that is given gets no key of the environment"):
         _, _, requests = ask(chat("4"), key=None)
         assert requests[0].headers["authorization"] == "Bearer none"
+    with subtests.test("a run, whose errors quote a key of the environment"):
+
+        def echo(request: Recorded) -> Answer:
+            return graded(request) if "What is 0" in request.body.decode() else error(400, "see CANARY-5555", code="x")
+
+        with FakeServer(echo) as server:
+            runs = Runs(tmp_path, f"litellm:openai/m@{server.url}", *rows(3))
+            result = runs.grade(environ={"OPENAI_API_KEY": "CANARY-5555"})
+        assert result.exit is Exit.MISSING
+        assert {request.headers["authorization"] for request in server.requests} == {"Bearer none"}
+        assert len([row for row in read_table(runs.out, "scores.csv") if row["score"] == "4"]) == 2
+        assert not any(b"CANARY" in file.read_bytes() for file in runs.out.rglob("*") if file.is_file())
 
 
 def test_what_litellm_may_take_for_a_key_is_a_secret() -> None:
