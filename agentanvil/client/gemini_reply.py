@@ -108,7 +108,7 @@ def _stop(reason: object, reply: WireReply) -> StopReason:
 
 
 def _calls(parts: list[Mapping[str, object]]) -> list[dict[str, object]]:
-    calls = [part.get("functionCall") for part in parts if not part.get("thought")]
+    calls = [part.get("functionCall") for part in parts]
     return [{"arguments": call.get("args")} for call in calls if isinstance(call, dict)]
 
 

@@ -78,6 +78,18 @@ def test_the_request_of_each_rung(rung: Rung) -> None:
     assert_golden(f"anthropic_{rung}", ADAPTER.build("claude-x", REQUEST, Shape(rung)))
 
 
+def test_keywords_that_are_refused_are_left_out_wherever_they_stand() -> None:
+    part = {"type": "array", "minItems": 2, "items": {"type": "number", "multipleOf": 5, "description": "minLength"}}
+    taken = {"type": "array", "items": {"type": "number", "description": "minLength"}}
+    whole = {"$defs": {"minItems": part}, "anyOf": [part, {"type": "array", "minItems": 1}], "enum": ["maximum"]}
+    sent = build(ChatRequest(MESSAGES, ReplySchema("verdict", whole)))["output_config"]["format"]["schema"]
+    assert sent == {
+        "$defs": {"minItems": taken},
+        "anyOf": [taken, {"type": "array", "minItems": 1}],
+        "enum": ["maximum"],
+    }
+
+
 def test_a_reask_ends_in_a_users_turn() -> None:
     turns = (*MESSAGES, Message("assistant", "4?"), Message("user", "As JSON."))
     assert_golden("anthropic_reask", ADAPTER.build("claude-x", ChatRequest(turns, SCHEMA), Shape("plain")))

@@ -79,6 +79,18 @@ def test_the_request_of_each_rung(rung: Rung) -> None:
     assert_golden(f"gemini_{rung}", ADAPTER.build("m", REQUEST, Shape(rung)))
 
 
+def test_keywords_that_are_not_taken_are_left_out_wherever_they_stand() -> None:
+    part = {"type": "array", "uniqueItems": True, "items": {"type": "string", "pattern": "^a", "enum": ["pattern"]}}
+    taken = {"type": "array", "items": {"type": "string", "enum": ["pattern"]}}
+    union = {"type": ["object", "null"], "properties": {"pattern": part}, "$comment": "x"}
+    sent = build(ChatRequest(MESSAGES, ReplySchema("verdict", {"anyOf": [part, union], "$defs": {"pattern": part}})))
+    offered = {"type": "object", "properties": {"pattern": taken}, "propertyOrdering": ["pattern"]}
+    assert sent["generationConfig"]["responseJsonSchema"] == {
+        "anyOf": [taken, {"anyOf": [offered, {"type": "null"}]}],
+        "$defs": {"pattern": taken},
+    }
+
+
 def test_a_reask_shows_the_models_own_turn() -> None:
     turns = (*MESSAGES, Message("assistant", "4?"), Message("user", "As JSON."))
     request = ChatRequest(turns, SCHEMA, Sampling(temperature=None))
