@@ -55,8 +55,18 @@ class Permit:
 
 
 def estimate_tokens(request: ChatRequest) -> float:
-    """Return a rough size of call and answer: a token for every four characters, and a usual verdict."""
-    return sum(len(message.content) for message in request.messages) / 4.0 + _ANSWER_TOKENS
+    """Return a rough size of call and answer: a token for every four characters, and a usual verdict.
+
+    Typed questions count with their words; they are answered with no text that counts.
+    """
+    given = sum(len(message.content) for message in request.messages)
+    if not request.questions:
+        return given / 4.0 + _ANSWER_TOKENS
+    asked = sum(
+        len(question.instructions) + sum(len(word) for option in question.options for word in option)
+        for question in request.questions
+    )
+    return (given + asked) / 4.0
 
 
 class Throttle:

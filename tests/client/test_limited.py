@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import pytest
 
-from agentanvil.client.base import ChatReply, ChatRequest, Message, Usage
+from agentanvil.client.base import ChatReply, ChatRequest, Message, Question, Usage
 from agentanvil.client.headers import RateHeaders, RateWindow
 from agentanvil.client.limited import LimitedClient, LimitSettings
 from agentanvil.client.retrying import RetryingClient
 from agentanvil.client.scripted import ScriptedClient
+from agentanvil.client.throttle import estimate_tokens
 from agentanvil.errors import (
     BudgetReachedError,
     CallError,
@@ -428,3 +429,10 @@ def test_what_is_asked_of_the_inner_client_is_passed_on() -> None:
         assert inner.closed
 
     run_virtual(main())
+
+
+def test_the_words_of_typed_questions_count_as_tokens() -> None:
+    message = Message("user", "x" * 400)
+    assert estimate_tokens(ChatRequest((message,))) > 100
+    asked = Question("clear", "score", "y" * 100, (("1", "z" * 39), ("5", "z" * 59)))
+    assert estimate_tokens(ChatRequest((message,), questions=(asked,))) == (400 + 100 + 1 + 39 + 1 + 59) / 4
