@@ -39,6 +39,7 @@ from agentanvil.cli.progress import Progress
 from agentanvil.cli.summary import console, print_summary
 from agentanvil.cli.tables import titled_table
 from agentanvil.report import summary_json
+from agentanvil.runner.batch.access import World
 from agentanvil.runner.batch.collect import collect
 from agentanvil.runner.batch.opened import Reach
 from agentanvil.runner.batch.status import Status, cancel, status
@@ -115,7 +116,7 @@ def submit_command(
     given = flags(ctx)
     most = given.pop("batch_size")
     settings = grade_settings(data, given, load_config())
-    done = submit(settings, surroundings(), Progress(quiet=quiet), most=most)
+    done = submit(settings, World(surroundings(), Progress(quiet=quiet)), most=most)
     _show_submission(done, output, quiet=quiet)
     raise typer.Exit(int(done.exit))
 
@@ -132,7 +133,7 @@ def status_command(
 ) -> None:
     """Show how far each batch of RUN is, and what to do next. Exit codes: 0 all have ended, 3 some still run."""
     output = parse_format(format_, ("table", "json"))
-    found = status(run, _reach(ctx), surroundings(), Progress(quiet=quiet))
+    found = status(run, _reach(ctx), World(surroundings(), Progress(quiet=quiet)))
     _show_status(found, output)
     raise typer.Exit(int(found.exit))
 
@@ -156,7 +157,7 @@ def collect_command(
     """
     output = parse_format(format_, ("table", "json"))
     reach = _reach(ctx)
-    found = collect(run, reach, surroundings(), Progress(quiet=quiet), wait_for_all=wait)
+    found = collect(run, reach, World(surroundings(), Progress(quiet=quiet)), wait_for_all=wait)
     if output == "json":
         emit(summary_json(found.result.summary))
     elif not quiet:
@@ -180,7 +181,7 @@ def cancel_command(
 ) -> None:
     """Cancel the open batches of RUN. What was answered until then is billed, and can still be collected."""
     output = parse_format(format_, ("table", "json"))
-    found = cancel(run, _reach(ctx), surroundings(), Progress(quiet=quiet))
+    found = cancel(run, _reach(ctx), World(surroundings(), Progress(quiet=quiet)))
     _show_status(found, output)
     if found.batches:
         say("collect them once they have ended: what was answered is not lost")

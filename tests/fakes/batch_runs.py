@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from agentanvil.client.batch.http import Clockwork
 from agentanvil.client.prices import PriceTable
-from agentanvil.runner.batch.access import Clockwork
+from agentanvil.runner.batch.access import World
 from agentanvil.runner.batch.collect import Collection, collect
 from agentanvil.runner.batch.opened import Reach
 from agentanvil.runner.batch.status import Status, cancel, status
@@ -51,25 +52,25 @@ class BatchRuns(Runs):
         self.around = Surroundings(ENVIRON)
 
     def submit(self, *, most: int | None = None, **changes: Any) -> Submission:
-        return submit(self.settings(**changes), self.around, self.listener, most=most, time_=self._time())
+        return submit(self.settings(**changes), self._world(), most=most)
 
     def collect(self, *, wait: bool = False, prices: PriceTable = PRICES, **changes: Any) -> Collection:
         reach = Reach(changes, prices)
-        return collect(self.out, reach, self.around, self.listener, wait_for_all=wait, time_=self._time())
+        return collect(self.out, reach, self._world(), wait_for_all=wait)
 
     def status(self) -> Status:
-        return status(self.out, Reach(), self.around, self.listener, self._time())
+        return status(self.out, Reach(), self._world())
 
     def cancel(self) -> Status:
-        return cancel(self.out, Reach(), self.around, self.listener, self._time())
+        return cancel(self.out, Reach(), self._world())
 
     def live(self, **changes: Any) -> Any:
         return self.grade(self.listener, environ=ENVIRON, **changes)
 
-    def _time(self) -> Clockwork:
+    def _world(self) -> World:
         async def sleep(seconds: float) -> None:
             self.pauses.append(seconds)
             self.now += seconds
             self.while_waiting()
 
-        return Clockwork(lambda: self.now, sleep)
+        return World(self.around, self.listener, Clockwork(lambda: self.now, sleep))

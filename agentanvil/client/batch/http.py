@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 from urllib.parse import urlencode
@@ -61,35 +62,42 @@ class FileBody:
             yield self._after
 
 
+@dataclass(frozen=True, slots=True)
+class Clockwork:
+    """The time as a batch's part of the program sees it: `clock` gives Unix time, `sleep` waits some seconds."""
+
+    clock: Callable[[], float] = time.time
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an API is and how it is asked. `secrets` are taken out of every message."""
+
+    base_url: str
+    headers: Mapping[str, str]
+    secrets: tuple[Secret, ...] = ()
+    proxy: str | None = None
+
+
 class BatchHttp:
-    """Speaks with one API below `base_url`.
+    """Speaks with one API.
 
     `idle_s` is how long a connection may give no sign of life; a file takes as long as it takes. `attempts` bounds how
-    often a request that may be repeated is sent. `sleep` and `clock` (Unix time) are the outside world.
+    often a request that may be repeated is sent.
     """
 
-    def __init__(
-        self,
-        base_url: str,
-        headers: Mapping[str, str],
-        secrets: Iterable[Secret] = (),
-        *,
-        idle_s: float,
-        attempts: int = 5,
-        proxy: str | None = None,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
-        self._base_url = base_url
-        self._place = httpx.URL(base_url).netloc.decode()
-        self._transport, straight = open_transport(base_url, proxy)
-        own = {name: value for name, value in headers.items() if name.lower() != "content-type"}
+    def __init__(self, address: Address, *, idle_s: float, attempts: int, time_: Clockwork) -> None:
+        self._base_url = address.base_url
+        self._place = httpx.URL(address.base_url).netloc.decode()
+        self._transport, straight = open_transport(address.base_url, address.proxy)
+        own = {name: value for name, value in address.headers.items() if name.lower() != "content-type"}
         self._headers = {"Accept-Encoding": "identity", "Host": self._place, **straight, **own}
-        self._clean = Redactor(secrets)
+        self._clean = Redactor(address.secrets)
         self._idle_s = idle_s
         self._attempts = attempts
-        self._sleep = sleep
-        self._clock = clock
+        self._sleep = time_.sleep
+        self._clock = time_.clock
 
     async def get(self, path: str, query: Mapping[str, str | int] | None = None) -> dict[str, object]:
         """Return the JSON object at a path; sent again where that may help. Raises CallError."""

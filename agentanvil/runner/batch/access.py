@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from agentanvil.client import ChatClient
 from agentanvil.client.adapter import Adapter, Endpoint, Shape, memory_of
 from agentanvil.client.batch.anthropic import AnthropicBatches
 from agentanvil.client.batch.api import BatchApi
-from agentanvil.client.batch.http import BatchHttp
+from agentanvil.client.batch.http import Address, BatchHttp, Clockwork
 from agentanvil.client.batch.openai import OpenAIBatches
 from agentanvil.client.batch.replies import CollectedClient, KeepingClient
 from agentanvil.client.cache_store import CacheStore
@@ -39,11 +38,12 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Clockwork:
-    """The time as a verb sees it: `clock` gives Unix time, `sleep` waits some seconds."""
+class World:
+    """What a verb is given by the process around it."""
 
-    clock: Callable[[], float] = time.time
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    around: Surroundings
+    listener: Listener
+    time: Clockwork = field(default_factory=Clockwork)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,31 +98,22 @@ def refuse_unbatchable(spec: JudgeSpec | None) -> JudgeSpec:
 
 
 @asynccontextmanager
-async def open_desk(
-    spec: JudgeSpec,
-    settings: JudgeSettings,
-    ledger: Ledger,
-    around: Surroundings,
-    listener: Listener,
-    time_: Clockwork,
-) -> AsyncIterator[Desk]:
+async def open_desk(spec: JudgeSpec, settings: JudgeSettings, ledger: Ledger, world: World) -> AsyncIterator[Desk]:
     """Open the batch API of a judge, and close it with the cache afterwards. Nothing is sent by opening it."""
     adapter, endpoint = wire_of(spec)
-    key = judge_key(spec, settings, around.environ)
-    proxy = find_proxy(endpoint.base_url, around.environ)
+    environ = world.around.environ
+    key = judge_key(spec, settings, environ)
+    proxy = find_proxy(endpoint.base_url, environ)
     secrets: tuple[Secret, ...] = (*((key,) if key else ()), *proxy_secrets(proxy))
+    headers = adapter.headers(key.reveal() if key else None)
     http = BatchHttp(
-        endpoint.base_url,
-        adapter.headers(key.reveal() if key else None),
-        secrets,
+        Address(endpoint.base_url, headers, secrets, proxy),
         idle_s=settings.timeout,
         attempts=settings.max_attempts,
-        proxy=proxy,
-        sleep=time_.sleep,
-        clock=time_.clock,
+        time_=world.time,
     )
     api = _APIS[spec.provider](http, adapter.path(endpoint.model))
-    store = open_store(settings, around.environ, listener)
+    store = open_store(settings, environ, world.listener)
     memory = ShapeMemory(ledger, store)
     ladder = Ladder(adapter, endpoint, memory)
     collected = CollectedClient(adapter, endpoint, ladder, price_table(spec, settings), secrets)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from agentanvil.engine import JournalWriter, Stop, read_index
 from agentanvil.errors import CallError, EndpointError, JudgeSetupError
-from agentanvil.runner.batch.access import Clockwork, Desk, in_loop, open_desk, refuse_unbatchable
+from agentanvil.runner.batch.access import Desk, World, in_loop, open_desk, refuse_unbatchable
 from agentanvil.runner.batch.handover import Scene
 from agentanvil.runner.batch.ledger import Part
 from agentanvil.runner.batch.notes import failed_notes, fetched_notes, judged_notes
@@ -20,11 +19,11 @@ from agentanvil.runner.batch.recovery import recover
 from agentanvil.runner.batch.reporting import finish, with_batches
 from agentanvil.runner.batch.results import Judged, Judging, PartCounts, ResultSpool
 from agentanvil.runner.batch.watch import Watched, is_unknown, look, problems_of, wait
-from agentanvil.runner.events import Listener, RunStart
+from agentanvil.runner.events import RunStart
 from agentanvil.runner.exits import Ending
 from agentanvil.runner.folder import RunFolder, refuse_other_run
 from agentanvil.runner.grade import GradeResult
-from agentanvil.runner.job import Surroundings, prepare
+from agentanvil.runner.job import prepare
 from agentanvil.runner.manifest import open_manifest
 from agentanvil.runner.recorder import Recorder
 from agentanvil.runner.session import SessionEnd
@@ -54,15 +53,7 @@ class _Gathered:
     facts: JudgeFacts = field(default_factory=JudgeFacts)
 
 
-def collect(
-    folder: Path,
-    reach: Reach,
-    around: Surroundings,
-    listener: Listener,
-    *,
-    wait_for_all: bool = False,
-    time_: Clockwork | None = None,
-) -> Collection:
+def collect(folder: Path, reach: Reach, world: World, *, wait_for_all: bool = False) -> Collection:
     """Fetch the results of every batch that has ended; with `wait_for_all` of all, as soon as they have.
 
     Raises RunFolderError for a folder without a submission, DatasetError or RunFolderError where rows or rubric have
@@ -70,14 +61,14 @@ def collect(
     """
     manifest, ledger = open_run(folder)
     settings = stored_settings(folder, ledger, reach)
-    with prepare(settings, around) as job:
+    with prepare(settings, world.around) as job:
         refuse_other_run(folder, manifest, job.identity)
         with RunFolder(folder) as taken:
             manifest, ledger = open_run(folder)  # nobody else writes it from here on
             places = Places(job.plan, job.rows)
             ledger.refuse_other_plan(places.layout)
             index = read_index(taken.journal, job.plan, job.rows, job.fingerprint)
-            scene = Scene(job, ledger, places, index, around, listener, time_ or Clockwork())
+            scene = Scene(job, ledger, places, index, world)
             return _collected(scene, taken, manifest, wait_for_all=wait_for_all)
 
 
@@ -86,14 +77,14 @@ def _collected(scene: Scene, folder: RunFolder, before: dict[str, Any], *, wait_
     manifest = open_manifest(job, before)
     gathered, started = _Gathered(), datetime.now(UTC)
     with JournalWriter(folder.journal, job.fingerprint) as journal:
-        record = Recorder(journal, scene.listener, Stop(), patience=scene.places.tasks + 1)
+        record = Recorder(journal, scene.world.listener, Stop(), patience=scene.places.tasks + 1)
         try:
             if ledger.open:
                 in_loop(_gather(scene, record, gathered, wait_for_all=wait_for_all))
         except CallError as error:
             raise JudgeSetupError(error.message, hint=error.hint) from error
         finally:
-            scene.listener.finished()
+            scene.world.listener.finished()
     for part, how, counts in gathered.ended:  # what they brought is in the journal, and on the disk
         ledger.note_closed(part, how, counts.as_dict())
     index = read_index(folder.journal, job.plan, job.rows, job.fingerprint)
@@ -108,31 +99,28 @@ def _collected(scene: Scene, folder: RunFolder, before: dict[str, Any], *, wait_
         )
         batches = [part.batch for part, _, _ in gathered.ended if part.batch is not None]
         manifest = with_batches(manifest, end, started, batches)
-    result = finish(job, folder.path, manifest, ending, scene.listener, record.tally)
+    result = finish(job, manifest, ending, scene.world.listener, record.tally)
     return Collection(result, gathered.running, tuple(gathered.notes))
 
 
 async def _gather(scene: Scene, record: Recorder, gathered: _Gathered, *, wait_for_all: bool) -> None:
     job, ledger = scene.job, scene.ledger
     spec = refuse_unbatchable(job.spec)
-    async with open_desk(spec, job.settings.judge, ledger, scene.around, scene.listener, scene.time) as desk:
-        await recover(desk.api, ledger, scene.listener, scene.time)
-        watched = await (
-            wait(desk.api, ledger.open, scene.listener, scene.time) if wait_for_all else look(desk.api, ledger.open)
-        )
+    async with open_desk(spec, job.settings.judge, ledger, scene.world) as desk:
+        await recover(desk.api, ledger, scene.world)
+        watched = await (wait(desk.api, ledger.open, scene.world) if wait_for_all else look(desk.api, ledger.open))
         over = [each for each in watched if each.is_over]
         gathered.running = len(watched) - len(over)
         if not over:
             return
-        scene.listener.started(_start(scene, sum(each.part.tasks for each in over)))
-        membership = ledger.membership(scene.places.tasks)
-        spool = ResultSpool(job.folder, scene.places.tasks)
+        scene.world.listener.started(_start(scene, sum(each.part.tasks for each in over)))
+        spool = ResultSpool(job.folder, ledger.membership(scene.places.tasks))
         try:
             for each in over:
-                await _fetch(scene, desk, each, spool, membership, gathered)
+                await _fetch(scene, desk, each, spool, gathered)
             judging = Judging(scene, desk, record)
             gathered.judged = judging.judged
-            await judging.run(spool, membership)
+            await judging.run(spool)
         finally:
             spool.close()
         shape = ledger.shape or desk.endpoint.first
@@ -140,9 +128,7 @@ async def _gather(scene: Scene, record: Recorder, gathered: _Gathered, *, wait_f
         gathered.notes += judged_notes(gathered.judged)
 
 
-async def _fetch(
-    scene: Scene, desk: Desk, watched: Watched, spool: ResultSpool, membership: array[int], gathered: _Gathered
-) -> None:
+async def _fetch(scene: Scene, desk: Desk, watched: Watched, spool: ResultSpool, gathered: _Gathered) -> None:
     """Fetch the results of one batch that is over."""
     part, state = watched.part, watched.state
     if state is None:
@@ -152,7 +138,7 @@ async def _fetch(
         gathered.notes += failed_notes(state, problems_of(part, state, scene.places))
     else:
         try:
-            counts = await spool.take(desk, part, state, membership)
+            counts = await spool.take(desk, part, state)
         except EndpointError as error:
             if not is_unknown(error):
                 raise

@@ -24,17 +24,16 @@ from agentanvil.errors import (
 from agentanvil.judge import build_request, judge
 from agentanvil.plan import Task
 from agentanvil.prompt import PromptRenderer, estimate_tokens
-from agentanvil.runner.batch.access import Clockwork, Desk, known_shape
+from agentanvil.runner.batch.access import Desk, World, known_shape, refuse_unbatchable
 from agentanvil.runner.batch.ledger import Ledger, Part
 from agentanvil.runner.batch.parts import Allowance, PartFile
 from agentanvil.runner.batch.places import Places, custom_id
 from agentanvil.runner.batch.recovery import UNCREATED, lost_on_the_way
 from agentanvil.runner.batch.saved import saved
-from agentanvil.runner.events import Listener
 from agentanvil.runner.grade import pending
-from agentanvil.runner.job import Job, Surroundings
+from agentanvil.runner.job import Job
 from agentanvil.runner.recorder import Recorder
-from agentanvil.runner.stack import JudgeFacts
+from agentanvil.runner.stack import JudgeFacts, price_table
 from agentanvil.runner.wiring import call_settings, open_bench
 from agentanvil.verdict import Outcome
 
@@ -50,9 +49,7 @@ class Scene:
     ledger: Ledger
     places: Places
     index: JournalIndex
-    around: Surroundings
-    listener: Listener
-    time: Clockwork
+    world: World
 
 
 @dataclass(slots=True)
@@ -74,15 +71,13 @@ class Handed:
 class Handover:
     """One pass over a run's pending tasks. `most` bounds a batch's requests below what the provider takes."""
 
-    def __init__(
-        self, scene: Scene, desk: Desk, record: Recorder, allowance: Allowance, price: Price | None, most: int | None
-    ) -> None:
+    def __init__(self, scene: Scene, desk: Desk, record: Recorder, allowance: Allowance, most: int | None) -> None:
         self.handed = Handed(shape=known_shape(desk))
         self._scene = scene
         self._desk = desk
         self._record = record
         self._allowance = allowance
-        self._price = price
+        self._price = batch_price(scene.job)
         limits = desk.api.limits
         self._limits = limits if most is None else Limits(min(most, limits.requests), limits.size)
         self._renderer = PromptRenderer(scene.job.rubric, scene.job.plan.calls)
@@ -143,7 +138,7 @@ class Handover:
         scene = self._scene
         limits = scene.job.settings.judge
         purse = Budget(BudgetSettings(limits.max_calls, limits.max_cost), spent=sum(scene.index.spent))
-        async with open_bench(scene.job, {0: purse}, scene.around, scene.listener) as bench:
+        async with open_bench(scene.job, {0: purse}, scene.world.around, scene.world.listener) as bench:
             outcome = await bench.worker(task)
             facts = bench.facts()[0]
         silent = outcome.exchanges[-1].error
@@ -174,7 +169,7 @@ class Handover:
             return
         file.finish()
         scene, ledger = self._scene, self._scene.ledger
-        number, now = max(ledger.parts, default=0) + 1, scene.time.clock()
+        number, now = max(ledger.parts, default=0) + 1, scene.world.time.clock()
         part = Part(number, file.token, now, file.tasks, file.spans, shape, file.ceiling)
         settings = saved(scene.job.settings)
         if ledger.settings != settings:
@@ -184,7 +179,7 @@ class Handover:
         ledger.note("created", part=number, batch=batch)
         self.handed.batches.append(batch)
         self.handed.requests += part.tasks
-        scene.listener.notice(f"batch {batch}: {part.tasks} requests handed over")
+        scene.world.listener.notice(f"batch {batch}: {part.tasks} requests handed over")
 
     async def _created(self, part: Part, file: PartFile) -> str:
         ledger, api = self._scene.ledger, self._desk.api
@@ -199,3 +194,9 @@ class Handover:
                 error.message = lost_on_the_way(error, part)
             raise
         return state.id
+
+
+def batch_price(job: Job) -> Price | None:
+    """Return what a judge's tokens cost in a batch, None where that is not known."""
+    spec = refuse_unbatchable(job.spec)
+    return price_table(spec, job.settings.judge).find(spec.model, batch=True)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from agentanvil.client.batch.api import BatchApi
 from agentanvil.errors import CallError
-from agentanvil.runner.batch.access import Clockwork
+from agentanvil.runner.batch.access import World
 from agentanvil.runner.batch.ledger import Ledger, Part
-from agentanvil.runner.events import Listener
 
 SETTLE_S = 60.0
 """How long a creation that was cut off may still come to life at the provider."""
 UNCREATED = "never created"
 
 
-async def recover(api: BatchApi, ledger: Ledger, listener: Listener, time_: Clockwork) -> tuple[Part, ...]:
+async def recover(api: BatchApi, ledger: Ledger, world: World) -> tuple[Part, ...]:
     """Settle every open part without a batch; return those that cannot be settled yet.
 
     Raises CallError where the provider does not answer.
@@ -28,19 +27,19 @@ async def recover(api: BatchApi, ledger: Ledger, listener: Listener, time_: Cloc
         found = await api.recover(part.mark(ledger.run), known)
         if found.found is not None:
             ledger.note("created", part=part.number, batch=found.found.id)
-            listener.notice(f"batch {found.found.id} had been created when an earlier submission ended; it is kept")
-        elif found.unsure or time_.clock() < part.at + SETTLE_S:
+            world.listener.notice(f"batch {found.found.id} had been created when a submission broke off; it is kept")
+        elif found.unsure or world.time.clock() < part.at + SETTLE_S:
             unsettled.append(part)
         else:
             ledger.note_closed(part, UNCREATED)
     for part in unsettled:
-        listener.notice(unsettled_notice(part, time_))
+        world.listener.notice(_unsettled(part, world.time.clock()))
     return tuple(unsettled)
 
 
-def unsettled_notice(part: Part, time_: Clockwork) -> str:
+def _unsettled(part: Part, now: float) -> str:
     """Return what to say about a part whose fate is open."""
-    left = part.at + SETTLE_S - time_.clock()
+    left = part.at + SETTLE_S - now
     when = f"in {left:.0f} s" if left > 0 else "when the provider's other batches of the same size have ended"
     return f"it is not known whether the batch of {part.tasks} requests was created: run this again {when}"
 

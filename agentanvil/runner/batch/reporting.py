@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 from agentanvil.runner.events import Listener, Tally
@@ -27,11 +26,11 @@ def with_batches(
 
 
 def finish(
-    job: Job, folder: Path, manifest: dict[str, Any], ending: Ending, listener: Listener, tally: Tally | None = None
+    job: Job, manifest: dict[str, Any], ending: Ending, listener: Listener, tally: Tally | None = None
 ) -> GradeResult:
     """Write the reports of a run as it stands, and the manifest with how it ended. Raises RunWriteError."""
     manifest = {**manifest, "state": ending}
-    summary = write_reports(folder, manifest, job.read_rows, listener.failed)
+    summary = write_reports(job.folder, manifest, job.read_rows, listener.failed)
     code = run_exit(ending, summary, job.settings.min_coverage, read=read_share(manifest))
-    write_manifest(folder, manifest | {"exit_code": int(code)})
-    return GradeResult(folder, summary, manifest, tally or Tally(), ending, code)
+    write_manifest(job.folder, manifest | {"exit_code": int(code)})
+    return GradeResult(job.folder, summary, manifest, tally or Tally(), ending, code)

@@ -50,17 +50,21 @@ class PartCounts:
 
 
 class ResultSpool:
-    """Holds replies in a file without a name in the run folder, and one offset a task in memory."""
+    """Holds replies in a file without a name in the run folder, and one offset a task in memory.
 
-    def __init__(self, folder: Path, tasks: int) -> None:
+    `membership` says of each task which part it is in.
+    """
+
+    def __init__(self, folder: Path, membership: array[int]) -> None:
         self._folder = folder
-        self._offsets = array("q", bytes(8 * tasks))
+        self.membership = membership
+        self._offsets = array("q", bytes(8 * len(membership)))
         try:
             self._file = cast("BinaryIO", tempfile.TemporaryFile(dir=folder))  # noqa: SIM115 - closed by `close`
         except OSError as error:
             raise self._full(error) from error
 
-    async def take(self, desk: Desk, part: Part, state: BatchState, membership: array[int]) -> PartCounts:
+    async def take(self, desk: Desk, part: Part, state: BatchState) -> PartCounts:
         """Fetch the results of a part's batch. Raises CallError where they cannot be had, RunWriteError."""
         counts = PartCounts()
         seen = set[int]()
@@ -70,7 +74,9 @@ class ResultSpool:
                     counts.unreadable += 1
                     continue
                 ordinal = ordinal_in(line.custom_id, part.token)
-                known = ordinal is not None and ordinal < len(membership) and membership[ordinal] == part.number
+                known = (
+                    ordinal is not None and ordinal < len(self.membership) and self.membership[ordinal] == part.number
+                )
                 if ordinal is None or not known:
                     counts.strange += 1
                     continue
@@ -142,17 +148,17 @@ class Judging:
         self._renderer = PromptRenderer(scene.job.rubric, scene.job.plan.calls)
         self._call = call_settings(scene.job.settings.judge, scene.job.spec)
 
-    async def run(self, spool: ResultSpool, membership: array[int]) -> None:
+    async def run(self, spool: ResultSpool) -> None:
         """Go through the rows once, in their order."""
         scene = self._scene
         reader = JournalReader(scene.job.folder / JOURNAL, scene.index)
         try:
             for task in scene.job.plan.tasks(scene.job.read_rows()):
                 ordinal = scene.places.ordinal(task)
-                found = spool.get(ordinal) if membership[ordinal] else None
+                found = spool.get(ordinal)
                 if found is None:
                     continue
-                part = scene.ledger.parts[membership[ordinal]]
+                part = scene.ledger.parts[spool.membership[ordinal]]
                 if found[0] != custom_id(part.token, ordinal, task):
                     self.judged.faults["foreign_reply"] += 1
                 elif scene.index.done(task):

@@ -9,7 +9,7 @@ from typing import Any
 
 from agentanvil.client.batch.api import BatchApi
 from agentanvil.errors import CallError, JudgeSetupError
-from agentanvil.runner.batch.access import Clockwork, in_loop, open_desk, refuse_unbatchable
+from agentanvil.runner.batch.access import World, in_loop, open_desk, refuse_unbatchable
 from agentanvil.runner.batch.ledger import Ledger, Part
 from agentanvil.runner.batch.opened import Reach, open_run, stored_settings
 from agentanvil.runner.batch.recovery import recover
@@ -17,7 +17,6 @@ from agentanvil.runner.batch.watch import Watched, is_unknown, look
 from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Exit
 from agentanvil.runner.folder import RunFolder
-from agentanvil.runner.job import Surroundings
 from agentanvil.runner.local_judge import name_judge
 from agentanvil.runner.settings import JudgeSettings
 
@@ -50,34 +49,29 @@ class Status:
     exit: Exit
 
 
-def status(
-    folder: Path, reach: Reach, around: Surroundings, listener: Listener, time_: Clockwork | None = None
-) -> Status:
+def status(folder: Path, reach: Reach, world: World) -> Status:
     """Ask how far the open batches are. The exit code is MISSING as long as one runs, or is not known of.
 
     Raises RunFolderError for a folder without a submission, JudgeSetupError where the provider does not answer.
     """
-    time_ = time_ or Clockwork()
     _, ledger = open_run(folder)
     settings = stored_settings(folder, ledger, reach).judge
-    watched = _asked(ledger, settings, (around, listener, time_), lambda api: look(api, ledger.open))
+    watched = _asked(ledger, settings, world, lambda api: look(api, ledger.open))
+    now = world.time.clock()
     states = {each.part.number: each for each in watched}
     lines = tuple(
-        _open_line(states[number], time_) if number in states else _closed_line(part, time_)
+        _open_line(states[number], now) if number in states else _closed_line(part, now)
         for number, part in ledger.parts.items()
     )
     running = any(not each.is_over for each in watched)
     return Status(folder, lines, Exit.MISSING if running else Exit.OK)
 
 
-def cancel(
-    folder: Path, reach: Reach, around: Surroundings, listener: Listener, time_: Clockwork | None = None
-) -> Status:
+def cancel(folder: Path, reach: Reach, world: World) -> Status:
     """Cancel every open batch that still runs; one that the provider does not know is given up.
 
     What was answered until then can still be collected. Raises as `status` does.
     """
-    time_ = time_ or Clockwork()
 
     open_run(folder)
     with RunFolder(folder):
@@ -85,27 +79,30 @@ def cancel(
         settings = stored_settings(folder, ledger, reach).judge
 
         async def stop(api: BatchApi) -> list[Watched]:
-            await recover(api, ledger, listener, time_)
-            return [each for part in ledger.open if (each := await _cancelled(api, part, ledger, listener)) is not None]
+            await recover(api, ledger, world)
+            return [
+                each
+                for part in ledger.open
+                if (each := await _cancelled(api, part, ledger, world.listener)) is not None
+            ]
 
-        watched = _asked(ledger, settings, (around, listener, time_), stop)
-    return Status(folder, tuple(_open_line(each, time_) for each in watched), Exit.OK)
+        watched = _asked(ledger, settings, world, stop)
+    return Status(folder, tuple(_open_line(each, world.time.clock()) for each in watched), Exit.OK)
 
 
 def _asked(
     ledger: Ledger,
     settings: JudgeSettings,
-    world: tuple[Surroundings, Listener, Clockwork],
+    world: World,
     ask: Callable[[BatchApi], Awaitable[list[Watched]]],
 ) -> list[Watched]:
     """Ask the provider something; nothing is asked where no batch is open. Raises JudgeSetupError."""
     if not ledger.open:
         return []
-    around, listener, time_ = world
-    spec = refuse_unbatchable(name_judge(settings, around.environ))
+    spec = refuse_unbatchable(name_judge(settings, world.around.environ))
 
     async def asking() -> list[Watched]:
-        async with open_desk(spec, settings, ledger, around, listener, time_) as desk:
+        async with open_desk(spec, settings, ledger, world) as desk:
             return await ask(desk.api)
 
     try:
@@ -129,16 +126,16 @@ async def _cancelled(api: BatchApi, part: Part, ledger: Ledger, listener: Listen
     return None
 
 
-def _open_line(watched: Watched, time_: Clockwork) -> BatchLine:
+def _open_line(watched: Watched, now: float) -> BatchLine:
     part, state = watched.part, watched.state
-    age_s = max(0.0, time_.clock() - part.at)
+    age_s = max(0.0, now - part.at)
     if state is None:
         return BatchLine(None, "not known yet", part.tasks, 0, 0, age_s, "submit or collect, which finds out")
     todo = {"running": "wait", "ended": "collect", "failed": "collect, which says why"}[state.phase]
     return BatchLine(state.id, state.word, part.tasks, state.succeeded, state.failed, age_s, todo)
 
 
-def _closed_line(part: Part, time_: Clockwork) -> BatchLine:
+def _closed_line(part: Part, now: float) -> BatchLine:
     answered = part.counts.get("answered", 0)
-    age_s = max(0.0, time_.clock() - part.at)
+    age_s = max(0.0, now - part.at)
     return BatchLine(part.batch, part.closed, part.tasks, answered, part.tasks - answered, age_s, "")

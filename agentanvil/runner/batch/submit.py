@@ -19,22 +19,20 @@ from agentanvil.errors import (
     RunWriteError,
     UsageError,
 )
-from agentanvil.runner.batch.access import Clockwork, Desk, in_loop, open_desk, refuse_unbatchable
-from agentanvil.runner.batch.handover import Handed, Handover, Scene
+from agentanvil.runner.batch.access import Desk, World, in_loop, open_desk, refuse_unbatchable
+from agentanvil.runner.batch.handover import Handed, Handover, Scene, batch_price
 from agentanvil.runner.batch.ledger import FILE, Ledger
 from agentanvil.runner.batch.parts import Allowance
 from agentanvil.runner.batch.places import Places
 from agentanvil.runner.batch.recovery import recover
 from agentanvil.runner.batch.reporting import finish, with_batches
-from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Exit
 from agentanvil.runner.folder import RunFolder, read_manifest, refuse_foreign_folder, refuse_other_run, write_manifest
-from agentanvil.runner.job import STDIN, Job, Surroundings, prepare
+from agentanvil.runner.job import STDIN, Job, prepare
 from agentanvil.runner.manifest import open_manifest
 from agentanvil.runner.recorder import Recorder
 from agentanvil.runner.session import SessionEnd
 from agentanvil.runner.settings import GradeSettings
-from agentanvil.runner.stack import price_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,35 +52,26 @@ class Submission:
     problem: AnvilError | None = None
 
 
-def submit(
-    settings: GradeSettings,
-    around: Surroundings,
-    listener: Listener,
-    *,
-    most: int | None = None,
-    time_: Clockwork | None = None,
-) -> Submission:
+def submit(settings: GradeSettings, world: World, *, most: int | None = None) -> Submission:
     """Hand the pending tasks of a run over. `most` is how many requests a batch may have.
 
     Raises InputError where nothing could begin; nothing was spent then, and no folder is left behind.
     """
     _refuse_strangers(settings, most)
-    with prepare(settings, around) as job:
+    with prepare(settings, world.around) as job:
         refuse_unbatchable(job.spec)
         if read_manifest(job.folder) is None:
             refuse_foreign_folder(job.folder)
         with RunFolder(job.folder) as folder:
             try:
-                return _submitted(job, folder, (around, listener, time_ or Clockwork()), most)
+                return _submitted(job, folder, world, most)
             except BaseException:
                 if folder.is_unbegun() and not (folder.path / FILE).exists():
                     folder.take_back(None)
                 raise
 
 
-def _submitted(
-    job: Job, folder: RunFolder, world: tuple[Surroundings, Listener, Clockwork], most: int | None
-) -> Submission:
+def _submitted(job: Job, folder: RunFolder, world: World, most: int | None) -> Submission:
     before = read_manifest(folder.path)
     if before is not None:
         refuse_other_run(folder.path, before, job.identity)
@@ -90,12 +79,12 @@ def _submitted(
     ledger = Ledger(folder.path / FILE, job.fingerprint)
     ledger.refuse_other_plan(places.layout)
     index = read_index(folder.journal, job.plan, job.rows, job.fingerprint)
-    scene = Scene(job, ledger, places, index, *world)
+    scene = Scene(job, ledger, places, index, world)
     pass_ = _Pass(scene, _allowance(job, ledger, index.spent[0]))
     manifest, started = open_manifest(job, before), datetime.now(UTC)
     write_manifest(folder.path, manifest)
     with JournalWriter(folder.journal, job.fingerprint) as journal:
-        record = Recorder(journal, scene.listener, Stop())
+        record = Recorder(journal, world.listener, Stop())
         in_loop(pass_.run(record, most))
     handed, problem = pass_.handed, pass_.problem
     if problem is not None and not ledger.parts and not record.tally.done:
@@ -121,7 +110,7 @@ def _end(scene: Scene, manifest: dict[str, Any], *, cut_short: bool) -> Exit:
     if scene.ledger.open or cut_short:
         write_manifest(scene.job.folder, {**manifest, "state": "stopped"})
         return Exit.MISSING if cut_short else Exit.OK
-    return finish(scene.job, scene.job.folder, manifest, "complete", scene.listener).exit
+    return finish(scene.job, manifest, "complete", scene.world.listener).exit
 
 
 class _Pass:
@@ -145,7 +134,7 @@ class _Pass:
         job = scene.job
         spec = refuse_unbatchable(job.spec)
         judge = job.settings.judge
-        async with open_desk(spec, judge, scene.ledger, scene.around, scene.listener, scene.time) as desk:
+        async with open_desk(spec, judge, scene.ledger, scene.world) as desk:
             try:
                 await self._through(desk, record, most)
             except RunWriteError:
@@ -155,11 +144,9 @@ class _Pass:
 
     async def _through(self, desk: Desk, record: Recorder, most: int | None) -> None:
         scene = self._scene
-        job = scene.job
-        unsettled = await recover(desk.api, scene.ledger, scene.listener, scene.time)
+        unsettled = await recover(desk.api, scene.ledger, scene.world)
         self._unsettled = len(unsettled)
-        price = price_table(refuse_unbatchable(job.spec), job.settings.judge).find(desk.endpoint.model, batch=True)
-        handover = Handover(scene, desk, record, self.allowance, price, most)
+        handover = Handover(scene, desk, record, self.allowance, most)
         self.handed = handover.handed
         await handover.run()
 
@@ -174,10 +161,9 @@ def _allowance(job: Job, ledger: Ledger, spent: float) -> Allowance:
     limits = job.settings.judge
     if limits.max_cost is None:
         return Allowance(limits.max_calls)
-    spec = refuse_unbatchable(job.spec)
-    if price_table(spec, limits).find(spec.model, batch=True) is None:
+    if batch_price(job) is None:
         raise ConfigError(
-            f"--max-cost needs the price of {spec.model} in a batch, which is not known",
+            f"--max-cost needs the price of {job.plan.judge} in a batch, which is not known",
             hint="Give it in anvil.yaml: prices, with a batch_discount.",
         )
     open_ = sum(part.ceiling or 0.0 for part in ledger.open)

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 from agentanvil.client.batch.api import BatchApi, BatchState
 from agentanvil.errors import CallError, EndpointError
-from agentanvil.runner.batch.access import Clockwork
+from agentanvil.runner.batch.access import World
 from agentanvil.runner.batch.ledger import Part
 from agentanvil.runner.batch.places import Places
-from agentanvil.runner.events import Listener
 
 _FIRST_PAUSE_S = 5.0
 _LONGEST_PAUSE_S = 60.0
@@ -43,17 +42,17 @@ async def look(api: BatchApi, parts: Sequence[Part]) -> list[Watched]:
     return watched
 
 
-async def wait(api: BatchApi, parts: Sequence[Part], listener: Listener, time_: Clockwork) -> list[Watched]:
+async def wait(api: BatchApi, parts: Sequence[Part], world: World) -> list[Watched]:
     """Look again and again until every batch that is known of has ended."""
     pause = _FIRST_PAUSE_S
     total = sum(part.tasks for part in parts)
     while True:
         watched = await look(api, parts)
         states = [each.state for each in watched if each.state is not None]
-        listener.step("batches", sum(state.succeeded + state.failed for state in states), total)
+        world.listener.step("batches", sum(state.succeeded + state.failed for state in states), total)
         if all(each.state is None or each.is_over for each in watched):
             return watched
-        await time_.sleep(pause)
+        await world.time.sleep(pause)
         pause = min(_LONGEST_PAUSE_S, pause * 1.5)
 
 
