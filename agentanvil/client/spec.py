@@ -16,7 +16,7 @@ from agentanvil.client.secret import Secret
 from agentanvil.errors import ConfigError, JudgeSetupError, UsageError
 
 _BASE_URL = re.compile(r"@(?=https?://)", re.IGNORECASE)
-_PASTED = re.compile(r"/(?:chat/completions|responses)\Z")
+_PASTED = re.compile(r"/(?:chat/completions|responses|messages|models/[^/]+:generateContent)\Z")
 _API_VERSION = re.compile(r"api-version=(\d{4}-\d{2}-\d{2}(?:-preview)?)", re.ASCII)
 _FORM = "A judge is named PROVIDER:MODEL[@BASE_URL], such as compat:my-model@http://127.0.0.1:8000/v1."
 

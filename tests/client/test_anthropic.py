@@ -15,6 +15,7 @@ from agentanvil.client.anthropic import RUNGS, AnthropicMessages
 from agentanvil.client.provider import ProviderClient
 from agentanvil.client.providers import providers
 from agentanvil.client.refusals import EFFORT
+from agentanvil.client.spec import parse_judge
 from agentanvil.client.transport import HttpTransport
 from agentanvil.errors import (
     CallError,
@@ -120,6 +121,11 @@ def test_the_key_is_in_a_header_only() -> None:
     assert headers["anthropic-version"] == "2023-06-01"
     assert "x-api-key" not in ADAPTER.headers(None)
     assert "CANARY" not in ADAPTER.path("m")
+
+
+@pytest.mark.parametrize("url", ["", "@https://api.anthropic.com", "@https://api.anthropic.com/v1/messages"])
+def test_an_address_without_a_path_is_completed_and_a_pasted_one_cut(url: str) -> None:
+    assert parse_judge(f"anthropic:claude-x{url}").base_url == "https://api.anthropic.com/v1"
 
 
 def test_a_whole_reply_is_read() -> None:

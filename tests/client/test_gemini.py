@@ -14,6 +14,7 @@ from agentanvil.client.gemini import Gemini
 from agentanvil.client.provider import ProviderClient
 from agentanvil.client.refusals import EFFORT
 from agentanvil.client.secret import Secret
+from agentanvil.client.spec import parse_judge
 from agentanvil.client.transport import HttpTransport
 from agentanvil.errors import (
     CallError,
@@ -116,6 +117,11 @@ def test_a_lone_surrogate_in_a_prompt_does_not_stop_the_call() -> None:
 )
 def test_the_model_is_one_step_of_the_path(model: str, path: str) -> None:
     assert ADAPTER.path(model) == path
+
+
+@pytest.mark.parametrize("path", ["", "/", "/v1beta", "/v1beta/models/gemini-x:generateContent"])
+def test_an_address_without_a_path_is_completed_and_a_pasted_one_cut(path: str) -> None:
+    assert parse_judge(f"gemini:gemini-x@https://gateway.example{path}").base_url == "https://gateway.example/v1beta"
 
 
 def test_a_whole_reply_is_read() -> None:
