@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO
 
+from agentanvil.dataset.candidates import Candidates
 from agentanvil.dataset.csvfile import read_csv
 from agentanvil.dataset.jsonl import read_jsonl
 from agentanvil.dataset.lines import Record, Tally, read_lines
@@ -25,9 +26,6 @@ from agentanvil.hashing import digest
 Reader = Callable[[Iterable[tuple[int, str]], str, Tally], Iterator[Record]]
 
 READERS: dict[str, Reader] = {"jsonl": read_jsonl, "csv": read_csv}
-
-# How many distinct model names the info lists: a mis-mapped field must not fill the memory.
-MAX_MODELS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,9 @@ class FileDataset:
             blank_lines=tally.blank_lines,
             labelled=dict(count.labelled),
             hidden_fields=tuple(sorted(count.hidden)),
-            models=tuple(sorted(count.models)),
+            models=count.candidates.models,
+            candidates=count.candidates.rows,
+            candidates_beyond=count.candidates.beyond,
             flagged=dict(count.flagged),
         )
 
@@ -170,7 +170,7 @@ class _RowCount:
         self.labelled: Counter[str] = Counter()
         self.flagged: Counter[str] = Counter()
         self.hidden: set[str] = set()
-        self.models: set[str] = set()
+        self.candidates = Candidates()
 
     def add(self, row: Row) -> None:
         self.rows += 1
@@ -181,8 +181,7 @@ class _RowCount:
             self.flagged.update(row.flags)
         if row.hidden:
             self.hidden.update(row.hidden)
-        if row.model is not None and len(self.models) < MAX_MODELS:
-            self.models.add(row.model)
+        self.candidates.add(row)
 
 
 def _repeated(hashes: array[int]) -> set[int]:

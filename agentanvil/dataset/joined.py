@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from agentanvil.dataset.candidates import Candidates
 from agentanvil.dataset.files import RowIds
 from agentanvil.dataset.records import Contender, Dataset, DatasetInfo, Row
 from agentanvil.errors import DatasetError, Where, quoted
@@ -52,10 +53,11 @@ class JoinedDataset:
         # Two settings of one model are two systems; files of many models each may well name the same ones.
         alone = Counter(info.models[0] for info in infos if len(info.models) == 1)
         self._shared = {model for model, files in alone.items() if files > 1}
-        labelled, ids = Counter[str](), RowIds()
+        labelled, ids, candidates = Counter[str](), RowIds(), Candidates()
         for row in self.rows():
             labelled.update(row.labels.keys())
             ids.add(row.id)
+            candidates.add(row)
         ids.refuse_duplicates(self.rows, self._first.dataset.path)
         return DatasetInfo(
             name=self.name,
@@ -65,6 +67,8 @@ class JoinedDataset:
             labelled=dict(labelled),
             hidden_fields=tuple(sorted({name for info in infos for name in info.hidden_fields})),
             models=tuple(sorted({name for info in infos for name in info.models})),
+            candidates=candidates.rows,
+            candidates_beyond=candidates.beyond,
             flagged={flag: sum(i.flagged.get(flag, 0) for i in infos) for info in infos for flag in info.flagged},
             unread=sum(info.unread for info in infos),
             unread_examples=tuple(example for info in infos for example in info.unread_examples),

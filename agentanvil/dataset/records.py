@@ -59,6 +59,8 @@ class Row:
 class DatasetInfo:
     """What one full validating pass found. `hash` covers the bytes read and the field mapping.
 
+    `candidates` counts rows by the models that wrote their responses (one name, or two in pairwise; None: not named),
+    `candidates_beyond` those of models that were too many to be told apart.
     `unread` counts the records of a trace file that hold no trace; `unread_examples` says of some what is wrong.
     """
 
@@ -69,6 +71,8 @@ class DatasetInfo:
     labelled: Mapping[str, int] = field(default_factory=dict)
     hidden_fields: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    candidates: Mapping[tuple[str | None, ...], int] = field(default_factory=dict)
+    candidates_beyond: int = 0
     flagged: Mapping[str, int] = field(default_factory=dict)
     unread: int = 0
     unread_examples: tuple[str, ...] = ()

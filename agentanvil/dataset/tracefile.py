@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agentanvil.dataset.asked import Asked
-from agentanvil.dataset.files import MAX_MODELS, RowIds
+from agentanvil.dataset.candidates import Candidates
+from agentanvil.dataset.files import RowIds
 from agentanvil.dataset.records import DatasetInfo, Row
 from agentanvil.dataset.texts import is_blank
 from agentanvil.dataset.traces import Trace, TraceFault, iter_traces
@@ -56,7 +57,7 @@ class TraceDataset:
     def scan(self) -> DatasetInfo:
         """Read every trace once. Raises DatasetError where the file as a whole cannot be read or ids repeat."""
         before = self._stamp()
-        ids, flagged, models, hidden = RowIds(), Counter[str](), set[str](), set[str]()
+        ids, flagged, hidden, candidates = RowIds(), Counter[str](), set[str](), Candidates()
         faults: list[str] = []
         unread = rows = 0
         for row, fault in self._records():
@@ -69,8 +70,7 @@ class TraceDataset:
             ids.add(row.id)
             hidden.update(row.hidden)
             flagged.update(row.flags)
-            if row.model is not None and len(models) < MAX_MODELS:
-                models.add(row.model)
+            candidates.add(row)
         if not rows:
             hint = faults[0] if faults else "give at least one trace to judge"
             raise DatasetError("0 traces", where=Where(self._file), hint=hint)
@@ -81,7 +81,9 @@ class TraceDataset:
             rows=rows,
             hash=digest("traces", self._content()),
             hidden_fields=tuple(sorted(hidden)),
-            models=tuple(sorted(models)),
+            models=candidates.models,
+            candidates=candidates.rows,
+            candidates_beyond=candidates.beyond,
             flagged=dict(flagged),
             unread=unread,
             unread_examples=tuple(faults),

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.dataset import Dataset, DatasetInfo, open_dataset, parse_map, spool_stdin
-from agentanvil.dataset.files import MAX_MODELS
+from agentanvil.dataset.candidates import MAX_MODELS
 from agentanvil.errors import DatasetError
 
 
