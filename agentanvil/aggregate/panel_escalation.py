@@ -68,7 +68,9 @@ class EscalationTally:
             first_cost=first.cost,
             second_cost=spent,
             everything_cost=everything,
-            saved=None if everything is None or spent is None else everything - spent,
+            saved=None
+            if everything is None or spent is None or first.cost is None
+            else everything - spent - first.cost,
         )
 
     def _count_cells(self, first: Outcome, second: Outcome, resolved: Outcome) -> None:

@@ -90,8 +90,9 @@ class Escalation:
     whatever the first judge said. `replaced` cells hold its verdict; in `changed` ones it is not the first judge's, and
     in `filled` ones the first had none. `decided_otherwise` counts items whose pass, or winner, became another one.
 
-    Costs are in US dollars, None where a price is unknown. `everything_cost` is what asking the second judge about
-    every call would have cost, by the mean of those it was asked; `saved` is that less `second_cost`.
+    Costs are in US dollars, None where a price is unknown. `everything_cost` is what asking the second judge alone
+    about every call would have cost, by the mean of those it was asked; `saved` is that less what both judges cost,
+    below 0 where escalating was the dearer way.
     """
 
     items: Mapping[Because, int]

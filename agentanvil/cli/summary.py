@@ -13,6 +13,7 @@ from agentanvil.aggregate import DimensionSummary, Gate, ScoreSummary, Summary
 from agentanvil.cli.output import leave, visible
 from agentanvil.cli.summary_agreement import agreement_table, ways_table
 from agentanvil.cli.summary_pairs import pair_blocks
+from agentanvil.cli.summary_panel import panel_blocks
 from agentanvil.cli.summary_readings import reading_cells, reading_columns, reading_line, uncertain_table
 from agentanvil.cli.tables import cut, number, share, span, titled_table
 from agentanvil.rubric import Mode
@@ -66,6 +67,7 @@ def print_summary(console: Console, summary: Summary, tally: Tally | None, folde
         uncertain_table(summary),
         ways_table(summary),
         agreement_table(summary),
+        *panel_blocks(summary),
     )
     for block in blocks:
         if block is not None:
