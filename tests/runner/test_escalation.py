@@ -234,6 +234,17 @@ def test_the_limit_of_what_escalation_may_cost_ends_it_and_not_the_run(tmp_path:
         assert asked(strong) == list(range(10))
 
 
+def test_a_run_whose_escalation_was_limited_is_complete_without_its_second_judge(tmp_path: Path) -> None:
+    prices = PriceTable.read({"m": {"input": 10.0, "output": 50.0}})
+    how = {"prices": prices, "max_tokens": 20, "limit_cost": 0.5 * CALL}
+    with cheap([0, 1]) as first, FakeServer(graded) as strong:
+        bench = Bench(tmp_path, first, strong, *rows(3))
+        bench.grade(**how)
+        before = bench.runs.reports()
+    assert bench.grade(**how).exit is Exit.OK  # neither of them can be reached any more
+    assert bench.runs.reports() == before
+
+
 def test_what_escalation_costs_counts_for_the_run_as_well(tmp_path: Path) -> None:
     prices = PriceTable.read({"m": {"input": 10.0, "output": 50.0}, "d": {"input": 0.1, "output": 0.0}})
     with cheap(list(range(10))) as first, FakeServer(graded) as strong:

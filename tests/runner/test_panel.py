@@ -175,7 +175,7 @@ def test_a_cross_judge_is_asked_about_exactly_the_rows_that_are_drawn(tmp_path: 
         settings = PanelSettings(cross_judge=judge(two), cross_sample=0.4)
         assert runs.grade(listener, limit=9, panel=settings).exit is Exit.OK
         assert runs.grade(listener, panel=settings, repeats=2).exit is Exit.OK
-        assert runs.grade(listener, panel=settings, repeats=2).exit is Exit.OK
+        result = runs.grade(listener, panel=settings, repeats=2)
         plan = plan_of(runs.manifest())
         drawn = [n for n in range(count) if plan.is_drawn(1, f"item-{n}")]
         assert 5 <= len(drawn) <= 15
@@ -184,6 +184,10 @@ def test_a_cross_judge_is_asked_about_exactly_the_rows_that_are_drawn(tmp_path: 
     early = [n for n in drawn if n < 9]
     assert [start.tasks for start in listener.starts] == [9 + len(early), 2 * (count + len(drawn)) - 9 - len(early)]
     assert set(overalls(runs)) == {"4"}  # the first one decides
+    assert result.exit is Exit.OK
+    assert result.summary.panel is not None
+    assert [told.items for told in result.summary.panel.judges] == [count, len(drawn)]
+    assert result.summary.panel.judges[1].states["not_run"] == 0
     names = {line["judge"] for line in read_journal(runs.out)}
     assert names == {runs.judge, judge(two)}
 
