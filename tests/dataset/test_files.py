@@ -53,6 +53,7 @@ def test_a_scan_tells_what_the_file_holds(file: Path) -> None:
         labelled={"tone": 2, "style": 1},
         hidden_fields=("gold",),
         models=("m1", "m2"),
+        candidates={("m2",): 1, ("m1",): 1},
         flagged={"surrogates_replaced": 1},
     )
     assert (dataset.name, dataset.path) == ("rows", str(file))
