@@ -17,9 +17,14 @@ def has_readings(summary: Summary) -> bool:
 
 
 def reading_columns(summary: Summary) -> tuple[tuple[str, str], ...]:
-    """Return the columns that stand beside the mean: what it would be by the other reading, and the entropy."""
+    """Return the columns that stand beside the mean: what it would be by the other reading, and the entropy.
+
+    In pairwise the other reading has a table of its own.
+    """
     if not has_readings(summary):
         return ()
+    if summary.mode == "pairwise":
+        return (("entropy", "right"),)
     return ("verdict" if summary.reading == "expected" else "expected", "right"), ("entropy", "right")
 
 
@@ -29,7 +34,9 @@ def reading_cells(summary: Summary, dimension: DimensionSummary | None) -> tuple
         return ()
     readings = None if dimension is None else dimension.readings
     if readings is None:
-        return "–", "–"
+        return ("–",) * len(reading_columns(summary))
+    if summary.mode == "pairwise":
+        return (number(readings.entropy),)
     other = readings.score if summary.reading == "expected" else readings.expected_score
     return number(other), number(readings.entropy)
 
@@ -54,7 +61,12 @@ def uncertain_table(summary: Summary) -> Table | None:
 
 
 def reading_line(summary: Summary) -> str | None:
-    """Say how many verdicts have probabilities, and how much of these lies beside what was on offer."""
+    """Say how many verdicts have probabilities, and how much of these lies beside what was on offer.
+
+    Of pairs this is said with their preferences.
+    """
+    if summary.mode == "pairwise":
+        return None
     found = [
         f"{dimension.id} {share(readings.share)} ({share(readings.outside)} outside)"
         for dimension, readings in _read(summary)

@@ -194,3 +194,14 @@ def test_both_ways_of_asking_are_held_against_each_other() -> None:
         -1:
     ]
     assert line[:5] == ["a", "3", "4.00", "4.00", "0.00"]
+
+
+def test_pairs_have_their_entropy_and_no_expected_column() -> None:
+    of = rubric("accuracy", mode="pairwise")
+    said = Scored(1.0, preference=0.7, entropy=0.55, label_mass=0.9)
+    text = shown(compared(of, Pair({"accuracy": [said, said]}))[1])
+    head = next(line for line in text.splitlines() if line.startswith("dimension"))
+    assert head.split().count("entropy") == 1
+    assert "expected" not in head
+    assert "0.55" in next(line for line in text.splitlines() if line.startswith("accuracy"))
+    assert "verdicts with probabilities" not in text
