@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import get_args
 
@@ -31,9 +32,10 @@ class Escalated:
     unread: frozenset[str] = frozenset()
 
     def tasks(self, job: Job) -> Iterator[Task]:
-        """Yield the open tasks in the order of the rows."""
+        """Yield the open tasks in the order of the rows; no row behind the last of them is read."""
         width = len(self.slots)
-        for row in job.read_rows():
+        rows = len(self.reasons.rstrip(b"\0")) // width + 1
+        for row in islice(job.read_rows(), rows):
             for place, slot in enumerate(self.slots):
                 reason = self.reasons[row.index * width + place]
                 if reason:
