@@ -135,10 +135,10 @@ def read_line(line: bytes) -> ResultLine | None:
         return None
     custom_id, fields = result
     outcome = fields.get("result")
-    kind = outcome.get("type") if isinstance(outcome, dict) else None
     if not isinstance(outcome, dict):
         return None
-    if kind in _NEVER_ASKED:
+    kind = outcome.get("type")
+    if isinstance(kind, str) and kind in _NEVER_ASKED:
         return ResultLine(custom_id, None)
     reply = as_reply(outcome.get("message" if kind == "succeeded" else "error"))
     return None if reply is None or reply.body == b"null" else ResultLine(custom_id, reply)
