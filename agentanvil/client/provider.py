@@ -6,13 +6,14 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TypeGuard
 
 from agentanvil.client.adapter import Adapter, Endpoint, Shape
 from agentanvil.client.base import ChatReply, ChatRequest
 from agentanvil.client.headers import parse_rate_headers
 from agentanvil.client.ladder import Ladder, ShapeStore
 from agentanvil.client.proof import Proof
-from agentanvil.client.refusals import CAPS
+from agentanvil.client.refusals import CAPS, LOGPROBS
 from agentanvil.client.secret import SHORTEST_IN_REPLIES, Redactor, Secret
 from agentanvil.client.transport import Transport
 from agentanvil.errors import AnvilError, CallError, EndpointError, ParameterRefusedError, RejectedError
@@ -46,6 +47,7 @@ class ProviderClient:
         self._trial = asyncio.Lock()
         self._proven: Shape | None = None
         self._proof = Proof()
+        self._logprobs_passed = False
         self._clean = Redactor(secrets)
         self._clean_reply = Redactor(secrets, SHORTEST_IN_REPLIES)
         self._clock = clock
@@ -70,15 +72,18 @@ class ProviderClient:
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Raises CallError, and ConfigError for a refused parameter that the user set."""
+        used = self._ladder.shape
         try:
             with self._proof.call():
-                shape = self._ladder.shape
                 try:
-                    return await self._attempt(request, shape, 1)
+                    return await self._attempt(request, used, 1)
                 except ParameterRefusedError as refusal:
-                    return await self._descend(request, shape, refusal)
+                    return await self._descend(request, used, refusal)
         except AnvilError as error:
-            raise await self._judged(error) from error.__cause__
+            judged = await self._judged(error)
+            if _is_unexplained(error) and not self._logprobs_passed and _asks_by_default(request, used):
+                return await self._spared(request, error)
+            raise judged from error.__cause__
 
     async def confirm(self, request: ChatRequest, reply: ChatReply) -> None:
         """Nothing to keep."""
@@ -117,6 +122,21 @@ class ProviderClient:
             error.attempts = steps
             raise
 
+    async def _spared(self, request: ChatRequest, refused: RejectedError) -> ChatReply:
+        """Send once more without the log-probabilities, which no verdict needs; if that passes, they were to blame.
+
+        Some servers refuse what they do not know without a word that tells what it was.
+        """
+        try:
+            reply = await self.complete(replace(request, logprobs=None))
+        except CallError as error:
+            error.attempts += refused.attempts
+            raise
+        shape = self._ladder.shape
+        if LOGPROBS not in shape.dropped and not self._logprobs_passed:
+            self._ladder.learn(shape, ParameterRefusedError(refused.message, parameter=LOGPROBS), request)
+        return replace(reply, attempts=reply.attempts + refused.attempts)
+
     async def _attempt(self, request: ChatRequest, shape: Shape, attempts: int) -> ChatReply:
         shape = shape_for(shape, request)
         body = self._adapter.build(self._endpoint.model, request, shape)
@@ -124,6 +144,7 @@ class ProviderClient:
         answer = await self._transport.send(body)
         latency = time.perf_counter() - started
         reply = self._adapter.read(answer, shape)
+        self._logprobs_passed |= request.logprobs is not None and LOGPROBS not in shape.dropped
         rates = parse_rate_headers(answer.headers, self._clock())
         return replace(
             cleaned(reply, self._clean_reply),
@@ -134,7 +155,7 @@ class ProviderClient:
 
     async def _judged(self, error: AnvilError) -> AnvilError:
         """Return the error as it leaves: without secrets, and an unexplained refusal settled by the proof."""
-        if isinstance(error, RejectedError) and error.code == _UNEXPLAINED and not await self._proof.passed():
+        if _is_unexplained(error) and not await self._proof.passed():
             endpoint = EndpointError(
                 f"no request has passed yet, and the judge refuses: {error.message}",
                 status=error.status,
@@ -146,6 +167,15 @@ class ProviderClient:
         error.hint = None if error.hint is None else self._clean(error.hint)
         error.args = (error.message,)
         return error
+
+
+def _is_unexplained(error: AnvilError) -> TypeGuard[RejectedError]:
+    return isinstance(error, RejectedError) and error.code == _UNEXPLAINED
+
+
+def _asks_by_default(request: ChatRequest, shape: Shape) -> bool:
+    """Tell whether a request was sent with log-probabilities that the user did not ask for."""
+    return request.logprobs is not None and LOGPROBS not in (shape.dropped | request.sampling.explicit)
 
 
 def call_identity(adapter: Adapter, endpoint: Endpoint) -> bytes:

@@ -382,6 +382,54 @@ def test_refused_log_probabilities_are_dropped_like_any_default(name: str, by_na
     assert store.shapes[f"openai-chat {url}", "m"].dropped == {"logprobs"}
 
 
+def mute(request: Recorded) -> Answer:
+    """Refuse log-probabilities without a word that tells what is refused."""
+    return error(422, "no", delay_s=0.01) if "logprobs" in request.json else chat('{"score":4}')
+
+
+def test_log_probabilities_that_are_refused_without_a_word_are_found_out() -> None:
+    async def twice(client: ProviderClient) -> tuple[ChatReply, ChatReply, tuple[str, ...]]:
+        return await client.complete(ASKING), await client.complete(ASKING), client.dropped
+
+    with FakeServer(mute) as server:
+        first, second, dropped = with_client(server, twice)
+        assert len(server.requests) == 3
+    assert dropped == ("logprobs",)
+    assert (first.text, first.attempts, second.attempts) == ('{"score":4}', 2, 1)
+
+
+def test_every_call_in_flight_gets_its_answer_without_them() -> None:
+    async def eight(client: ProviderClient) -> list[ChatReply | BaseException]:
+        return await asyncio.gather(*(client.complete(ASKING) for _ in range(8)), return_exceptions=True)
+
+    with FakeServer(mute) as server:
+        ended = with_client(server, eight)
+        assert len(server.requests) <= 16
+    assert [end.text for end in ended if isinstance(end, ChatReply)] == ['{"score":4}'] * 8
+
+
+def test_a_row_that_is_refused_after_log_probabilities_passed_is_its_own_matter() -> None:
+    async def three(client: ProviderClient) -> tuple[list[ChatReply | BaseException], tuple[str, ...]]:
+        asked = [await asyncio.gather(client.complete(ASKING), return_exceptions=True) for _ in range(3)]
+        return [end for (end,) in asked], client.dropped
+
+    with FakeServer([chat("{}"), error(400, "no"), chat("{}")]) as server:
+        (one, two, last), dropped = with_client(server, three)
+        assert len(server.requests) == 3
+    assert isinstance(two, RejectedError)
+    assert isinstance(one, ChatReply)
+    assert isinstance(last, ChatReply)
+    assert dropped == ()
+
+
+def test_an_endpoint_that_refuses_with_and_without_them_ends_the_run() -> None:
+    with FakeServer(error(400, "no")) as server:
+        with pytest.raises(EndpointError) as caught:
+            ask(server, ASKING)
+        assert len(server.requests) == 2
+    assert caught.value.attempts == 2
+
+
 def test_log_probabilities_that_the_user_wants_are_no_default() -> None:
     wanted = replace(ASKING, sampling=replace(REQUEST.sampling, explicit=frozenset({"logprobs"})))
     with FakeServer(refuses("logprobs")) as server, pytest.raises(ConfigError, match="refuses logprobs"):
