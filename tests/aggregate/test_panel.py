@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from agentanvil.aggregate import ItemOutcomes, ItemResult, JuryTerms, Reading, Summariser, Summary
 from agentanvil.plan import Plan
 from agentanvil.rubric import Rubric
-from agentanvil.verdict import JudgeError, NotRun, Scored
+from agentanvil.verdict import Exchange, JudgeError, NotRun, Scored
 from tests.fakes.graded import NA, Pair, Score, plan, rubric, shuffled
 from tests.fakes.seated import because, said, seated, told
 
@@ -264,3 +264,32 @@ def test_in_a_gate_judges_agree_on_what_holds_in_all_repeats() -> None:
     assert first.level == "nominal"
     assert first.pairs[0].exact.value == pytest.approx((1 + 0.5 + 1) / 3)
     assert (overall.level, overall.pairs[0].exact.value) == ("nominal", 2 / 3)
+
+
+def test_a_pair_that_was_put_to_the_second_judge_in_one_order_stays_with_the_first() -> None:
+    of = rubric("a", mode="pairwise")
+    shape = seated(plan(of), SECOND, role="escalation")
+    row = because(told(shape, 0, Pair({"a": [1, 2]}), Pair({"a": [-1, -2]})), SECOND, "unsure")
+    (result,), _ = run(of, shape, replace(row, outcomes=row.outcomes[:-1]))
+    assert result.pair is not None
+    assert result.pair.winner == "a"
+
+
+def test_what_a_jury_took_stays_with_its_judges() -> None:
+    of = rubric("a")
+    shape = seated(plan(of), SECOND)
+    took = Exchange(input_tokens=10, output_tokens=1, cost=0.5)
+    row = said(shape, 0, {"a": 4}, {"a": 4}, exchanges=(took,))
+    (result,), summary = run(of, shape, row)
+    assert [outcome.exchanges for outcome in result.outcomes] == [()]
+    assert [outcome.exchanges for outcome in result.asked] == [(took,), (took,)]
+    assert (summary.usage.exchanges, summary.usage.cost) == (2, 1.0)
+
+
+def test_leads_halfway_count_away_from_the_tie_for_both_sides() -> None:
+    of = rubric("a", mode="pairwise")
+    shape = seated(plan(of), SECOND)
+    rows = [told(shape, n, Pair({"a": [lead, lead]}), Pair({"a": [0, 0]})) for n, lead in enumerate((1, -1))]
+    _, summary = run(of, shape, *rows)
+    counts = summary.dimensions[0].distribution
+    assert (counts["1"], counts["-1"], counts["0"]) == (2, 2, 0)

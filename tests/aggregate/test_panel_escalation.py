@@ -155,3 +155,25 @@ def test_calls_of_one_item_can_be_asked_for_different_reasons() -> None:
     assert result.overall == pytest.approx((2 + 3 + 4) / 3)
     assert found.items == {"unsure": 0, "missing": 1, "share": 0}
     assert found.calls == {"unsure": 1, "missing": 1, "share": 1}
+
+
+def test_a_dimension_without_a_second_verdict_stays_with_the_first() -> None:
+    of = rubric("a", "b")
+    shape = shape_of(of)
+    row = because(said(shape, 0, {"a": 4, "b": 4}, {"a": 2, "b": None}), SECOND, "unsure")
+    summariser = Summariser(of, shape, seed=7)
+    result = summariser.add(row)
+    found = escalation_of(summariser.finish())
+    assert [dimension.score for dimension in result.dimensions] == [2, 4]
+    assert (found.replaced, found.changed, found.filled) == (1, 1, 0)
+
+
+def test_what_was_not_due_is_no_missing_verdict_of_the_second_judge() -> None:
+    of = rubric("a")
+    shape = shape_of(of, repeats=3)
+    row = because(said(shape, 0, {"a": [4, 4, 4]}, {"a": [2, 2, 2]}), SECOND, "unsure")
+    summariser = Summariser(of, shape, seed=7)
+    summariser.add(replace(row, outcomes=row.outcomes[:-2]))
+    first, second = panel_of(summariser.finish()).judges
+    assert sum(first.states.values()) == 3
+    assert (second.states["scored"], sum(second.states.values()), second.codes) == (1, 1, {})
