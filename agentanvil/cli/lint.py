@@ -11,6 +11,7 @@ import typer
 from agentanvil.cli.invocation import surroundings
 from agentanvil.cli.options import JudgeOption, MapOption, ModeOption, VsOption, parse_format
 from agentanvil.cli.output import emit, say, visible
+from agentanvil.runner.config import load_config
 from agentanvil.runner.lint import LintResult, LintSettings, explain, lint, lint_exit
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
@@ -41,7 +42,8 @@ def command(
         return
     # A mode that there is none of is refused by the settings.
     asked: Any = mode
-    settings = LintSettings(tuple(rubrics or ()), asked, data, tuple(map_ or ()), tuple(vs or ()), judge)
+    families = {} if judge is None else load_config().families
+    settings = LintSettings(tuple(rubrics or ()), asked, data, tuple(map_ or ()), tuple(vs or ()), judge, families)
     results = lint(settings, surroundings())
     if output == "json":
         emit(orjson.dumps([_as_json(result) for result in results], option=_LAID_OUT))

@@ -36,6 +36,8 @@ class Progress:
         self._say(f"{start.judge}: {tasks} over {start.rows} rows{resumed} → {start.folder}{hidden}")
         if start.unread and not again:
             self._say(f"{start.unread} record(s) hold no trace that can be read: {'; '.join(start.unread_examples)}")
+        for kin in start.kinship if not again else ():
+            self._say(kin)
 
     def advanced(self, tally: Tally) -> None:
         """Move the bar; its line is rewritten a few times a second at most."""

@@ -7,7 +7,7 @@ nothing applies is skipped. What failed in the baseline already is told as outpu
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from agentanvil.aggregate import OVERALL, DimensionResult, Frame, ItemResult, Shortfall, lowest_dimension
@@ -32,14 +32,16 @@ def xml_attribute(text: str) -> str:
 
 
 class JUnitXml:
-    """Streams test cases; the counts in the head are filled in by `finish`."""
+    """Streams test cases; the counts in the head are filled in by `finish`. `properties` are of the whole suite."""
 
-    def __init__(self, file: AtomicText, frame: Frame) -> None:
+    def __init__(self, file: AtomicText, frame: Frame, properties: Mapping[str, str] | None = None) -> None:
         self._file = file
         self._suite = xml_attribute(frame.rubric_id)
         self._gated = bool(frame.gated)
         self._counts = dict.fromkeys(_COUNTS, 0)
         file.write(self._head(self._counts))
+        if properties:
+            file.write(_properties(properties))
 
     def add(self, result: ItemResult) -> None:
         """Append one item's test case."""
@@ -78,6 +80,14 @@ class JUnitXml:
             self._counts["skipped"] += 1
             return '<skipped message="not applicable"/>'
         return known or None
+
+
+def _properties(properties: Mapping[str, str]) -> str:
+    lines = (
+        f"      <property name={xml_attribute(name)} value={xml_attribute(value)}/>\n"
+        for name, value in properties.items()
+    )
+    return f"    <properties>\n{''.join(lines)}    </properties>\n"
 
 
 def _output(known: Sequence[Shortfall]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,16 +20,23 @@ class ReportWriters:
     """A context: `add` every result in row order, then `finish` once; only that puts the files in place.
 
     Leaving without `finish`, by an error or not, leaves the older reports of the folder untouched. `junit` is
-    None for "where the rubric has a gate".
+    None for "where the rubric has a gate"; `properties` are what it says of the run as a whole, by name.
     """
 
-    def __init__(self, folder: Path, frame: Frame, *, junit: bool | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        frame: Frame,
+        *,
+        junit: bool | None = None,
+        properties: Mapping[str, str] | None = None,
+    ) -> None:
         self._files: list[AtomicText] = []
         self._folder = folder
         self._items = ItemsCsv(self._open(ITEMS), frame)
         self._scores = ScoresCsv(self._open(SCORES), frame)
         wanted = bool(frame.gated) if junit is None else junit
-        self._junit = JUnitXml(self._open(JUNIT), frame) if wanted else None
+        self._junit = JUnitXml(self._open(JUNIT), frame, properties) if wanted else None
 
     def __enter__(self) -> Self:
         return self

@@ -24,7 +24,7 @@ _OF_THE_RUN = {
 
 
 class ConfigWire(BaseModel):
-    """What `anvil.yaml` may hold: the long flags with underscores, `map`, and `prices`."""
+    """What `anvil.yaml` may hold: the long flags with underscores, `map`, `prices` and `families`."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
     rubric: str | None = None
@@ -65,15 +65,17 @@ class ConfigWire(BaseModel):
     allow_http: bool | None = None
     map: dict[str, str] = Field(default_factory=dict)
     prices: dict[str, Any] = Field(default_factory=dict)
+    families: dict[str, str] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Values that the file sets, by flag name with underscores; `mapping` and `prices` apart."""
+    """Values that the file sets, by flag name with underscores; `mapping`, `prices` and `families` apart."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     mapping: tuple[str, ...] = ()
     prices: PriceTable = field(default_factory=lambda: PriceTable({}))
+    families: Mapping[str, str] = field(default_factory=dict)
 
 
 def load_config(path: Path | None = None) -> Config:
@@ -109,10 +111,10 @@ def _checked(document: YamlText) -> Config:
     values = {
         name: value
         for name in ConfigWire.model_fields
-        if name not in {"map", "prices"} and (value := getattr(wire, name)) is not None
+        if name not in {"map", "prices", "families"} and (value := getattr(wire, name)) is not None
     }
     mapping = tuple(f"{target}={source}" for target, source in wire.map.items())
-    return Config(values, mapping, PriceTable.read(wire.prices, document.file))
+    return Config(values, mapping, PriceTable.read(wire.prices, document.file), wire.families)
 
 
 def _config_error(error: ValidationError, document: YamlText) -> ConfigError:
@@ -152,6 +154,7 @@ def grade_settings(data: str, flags: Mapping[str, Any], config: Config) -> Grade
         mapping=tuple(flags.get("map") or config.mapping),
         vs=tuple(flags.get("vs") or ()),
         panel=_panel(flags, config),
+        families=config.families,
         defaults=frozenset(name for name in chosen if flags.get(name) is None),
         **chosen,
     )

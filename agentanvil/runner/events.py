@@ -10,7 +10,8 @@ from typing import Protocol
 class RunStart:
     """Said before the first call, and again before the first that is escalated: what is about to be asked, and whom.
 
-    `unread` records of a trace file hold no trace; `unread_examples` says of some what is wrong.
+    `unread` records of a trace file hold no trace; `unread_examples` says of some what is wrong. `kinship` tells of
+    judges that are of one family with those whose responses they judge.
     """
 
     judge: str
@@ -22,6 +23,7 @@ class RunStart:
     unread: int = 0
     unread_examples: tuple[str, ...] = ()
     escalated: bool = False
+    kinship: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)

@@ -25,6 +25,7 @@ from agentanvil.runner.folder import (
     write_manifest,
 )
 from agentanvil.runner.job import Job, Surroundings, prepare
+from agentanvil.runner.kinship import self_judged
 from agentanvil.runner.manifest import open_manifest, read_share, with_session
 from agentanvil.runner.reports import write_reports
 from agentanvil.runner.session import Agenda, SessionEnd, run_session
@@ -147,4 +148,11 @@ def _start(job: Job, index: JournalIndex, seats: tuple[int, ...], open_tasks: in
         hidden_fields=() if job.rubric.allow_expected else job.info.hidden_fields,
         unread=job.info.unread,
         unread_examples=job.info.unread_examples,
+        kinship=_kinship(job),
     )
+
+
+def _kinship(job: Job) -> tuple[str, ...]:
+    """Return what is said before a run of the judges' families; a refused one never comes to that."""
+    own = self_judged(job.kinship.as_dict(), job.rubric)
+    return job.kinship.told if own is None else (*job.kinship.told, own)

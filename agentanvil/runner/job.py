@@ -29,6 +29,7 @@ from agentanvil.report import read_baseline
 from agentanvil.rubric import EvidenceMode, Mode, Rubric, load_rubric
 from agentanvil.runner.deciders import refuse_undecidable
 from agentanvil.runner.folder import Identity
+from agentanvil.runner.kinship import Kinship, read_kinship, refuse_self_judging
 from agentanvil.runner.seats import Panel, name_panel
 from agentanvil.runner.settings import GradeSettings
 
@@ -46,7 +47,10 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run, before it begins. `rows` is how many rows it covers; `panel` names its judges."""
+    """One run, before it begins. `rows` is how many rows it covers; `panel` names its judges.
+
+    `kinship` tells which of them are of one family with those whose responses they judge.
+    """
 
     settings: GradeSettings
     rubric: Rubric
@@ -55,6 +59,7 @@ class Job:
     plan: Plan
     rows: int
     panel: Panel
+    kinship: Kinship
     identity: Identity
     folder: Path
     checks: CheckRunner
@@ -137,6 +142,9 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
     refuse_undecidable(panel.specs, rubric, calls, settings.judge)
     with open_rows(settings.data, settings.mapping, rubric, around, settings.vs) as dataset:
         info = dataset.scan()
+        kinship = read_kinship(panel.specs, panel.others, info, settings.families)
+        if not settings.accept_self_judging:
+            refuse_self_judging(kinship, rubric)
         plan = Plan(
             calls,
             settings.repeats,
@@ -156,6 +164,7 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
             plan=plan,
             rows=min(info.rows, settings.limit or info.rows),
             panel=panel,
+            kinship=kinship,
             identity=identity,
             folder=folder,
             checks=checks,

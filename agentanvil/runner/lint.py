@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import get_args
 
@@ -21,7 +21,8 @@ from agentanvil.runner.settings import JudgeSettings
 class LintSettings:
     """One `anvil lint`. `data` is None where only the contracts are read; `mode` for what each rubric says.
 
-    `mapping` and `vs` are about the data as in `anvil grade`; `judge` names who is going to grade it.
+    `mapping` and `vs` are about the data as in `anvil grade`; `judge` names who is going to grade it,
+    `families` are those of anvil.yaml.
     """
 
     files: tuple[str, ...]
@@ -30,6 +31,7 @@ class LintSettings:
     mapping: tuple[str, ...] = ()
     vs: tuple[str, ...] = ()
     judge: str | None = None
+    families: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raise UsageError for settings that cannot be meant together."""
@@ -77,7 +79,7 @@ def lint(settings: LintSettings, around: Surroundings) -> list[LintResult]:
             # Rows without a source are a finding here, and no reason to stop at the first.
             lenient = replace(linted.rubric, needs_source=False)
             with open_rows(settings.data, settings.mapping, lenient, around, settings.vs) as rows:
-                findings += lint_rows(linted.rubric, rows, judge)
+                findings += lint_rows(linted.rubric, rows, judge, settings.families)
         results.append(LintResult(file, findings, linted.rubric is not None))
     return results
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import pairwise
-from pathlib import PurePath
 
-from agentanvil.client.families import families
-from agentanvil.client.local import MODELS
+from agentanvil.client.families import Families
 from agentanvil.client.spec import JudgeSpec
 from agentanvil.dataset import WINNER, Dataset, Row
 from agentanvil.dataset.tracefile import UNRECORDED_REQUEST
 from agentanvil.errors import quoted
 from agentanvil.rubric import OVERALL, Finding, Rubric, finding
+from agentanvil.runner.kinship import families_of_judge, judges_gate, model_of_judge
 
 LABELLED_ENOUGH = 30
 """Labelled rows from which agreement is worth a figure: with 30, a share of 80 % is known to about ±14 points."""
@@ -59,8 +58,10 @@ class _Tally:
     models: dict[str, _Group] = field(default_factory=dict)
 
 
-def lint_rows(rubric: Rubric, rows: Dataset, judge: JudgeSpec | None) -> tuple[Finding, ...]:
-    """Return the findings D101 to D501 about `rows` as they are to be judged by `rubric`.
+def lint_rows(
+    rubric: Rubric, rows: Dataset, judge: JudgeSpec | None, families: Mapping[str, str] | None = None
+) -> tuple[Finding, ...]:
+    """Return the findings D101 to D501 about `rows` as they are to be judged by `rubric`; `families` are anvil.yaml's.
 
     Reads the rows two or three times and never holds them. Raises DatasetError as `Dataset.scan` does. `rows` must
     have been opened without asking for a source, so that rows that lack one can be counted.
@@ -73,7 +74,7 @@ def lint_rows(rubric: Rubric, rows: Dataset, judge: JudgeSpec | None) -> tuple[F
         *_labels(rubric, rows, tally),
         *_expected(rubric, rows, tally, info.hidden_fields),
         *_sources(rubric, rows, tally),
-        *_kin(rows, tally, judge),
+        *_kin(rubric, rows, tally, judge, Families(families)),
         *_copies(rows, tally),
     )
 
@@ -175,24 +176,16 @@ def _texts(rubric: Rubric) -> Iterator[str]:
         yield from (dimension.question, *dimension.anchors.values(), *dimension.scope.inside)
 
 
-def _kin(rows: Dataset, tally: _Tally, judge: JudgeSpec | None) -> Iterator[Finding]:
-    name = "" if judge is None else _judge_model(judge)
-    kin = {model: families(name) & families(model) for model in tally.models} if name else {}
+def _kin(rubric: Rubric, rows: Dataset, tally: _Tally, judge: JudgeSpec | None, table: Families) -> Iterator[Finding]:
+    own = frozenset() if judge is None else families_of_judge(judge, table)
+    kin = {model: own & table.of(model) for model in tally.models}
     shared = sorted({family for found in kin.values() for family in found})
-    if shared:
-        own = [model for model, found in kin.items() if found]
-        what = f"the judge {name} and {_listed(map(quoted, own))} are of one family ({', '.join(shared)})"
-        yield finding("D401", what, line=tally.models[own[0]].line, file=rows.path)
-
-
-def _judge_model(judge: JudgeSpec) -> str:
-    """Return the name that may tell a family; replies on file have no model of their own."""
-    if judge.provider == "recorded":
-        return ""
-    if judge.provider != "local":
-        return judge.model
-    known = MODELS.get(judge.model or "default")
-    return known.title if known else PurePath(judge.model).name
+    if judge is not None and shared:
+        models = [model for model, found in kin.items() if found]
+        family = ", ".join(shared)
+        what = f"the judge {model_of_judge(judge)} and {_listed(map(quoted, models))} are of one family ({family})"
+        refused = ", and may not decide the gate alone" if judges_gate(rubric) else ""
+        yield finding("D401", what + refused, line=tally.models[models[0]].line, file=rows.path)
 
 
 def _copies(rows: Dataset, tally: _Tally) -> Iterator[Finding]:

@@ -69,6 +69,11 @@ def open_manifest(job: Job, before: Mapping[str, Any] | None) -> dict[str, Any]:
         },
         "judge": {"name": job.plan.judge, "parameters": _parameters(settings.judge), **_of_first(judges)},
         "judges": judges,
+        "kinship": {
+            **job.kinship.as_dict(),
+            "given": dict(settings.families),
+            "accept_self_judging": settings.accept_self_judging,
+        },
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
         "sessions": before.get("sessions", []),
         **{key: before[key] for key in _KEPT if key in before},

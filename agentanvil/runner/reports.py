@@ -18,6 +18,7 @@ from agentanvil.runner.deciders import without_evidence
 from agentanvil.runner.due import DueOutcomes, RowName
 from agentanvil.runner.folder import JOURNAL
 from agentanvil.runner.job import rubric_in_mode
+from agentanvil.runner.kinship import self_judged
 
 RowSource = Callable[[], Iterator[Row]]
 
@@ -47,7 +48,8 @@ def write_reports(
     )
     reader = JournalReader(folder / JOURNAL, index)
     try:
-        with ReportWriters(folder, summariser.frame, junit=True) as writers:
+        properties = _properties(manifest, rubric)
+        with ReportWriters(folder, summariser.frame, junit=True, properties=properties) as writers:
             for item in _items(index, reader, rows, escalation):
                 result = summariser.add(item)
                 writers.add(result)
@@ -118,7 +120,8 @@ def _unnamed_rows(rows: RowSource | None) -> Callable[[int], tuple[str, Mapping[
 
 def _notes(manifest: Mapping[str, Any], rubric: Rubric, judges: tuple[str, ...]) -> tuple[str, ...]:
     data = manifest["data"]
-    notes = [f"no evidence: {name} answers with probabilities alone" for name in without_evidence(judges)]
+    notes = [*_properties(manifest, rubric).values(), *manifest["kinship"]["told"]]
+    notes += [f"no evidence: {name} answers with probabilities alone" for name in without_evidence(judges)]
     if data["hidden_fields"] and not rubric.allow_expected:
         notes.append(f"the judge never saw the field(s) {', '.join(data['hidden_fields'])}")
     for flag, rows in sorted(data["flagged"].items()):
@@ -132,6 +135,12 @@ def _notes(manifest: Mapping[str, Any], rubric: Rubric, judges: tuple[str, ...])
             name = judge["name"] if several else "the judge"
             notes.append(f"{name} does not take {', '.join(judge['dropped'])}, so it was asked without")
     return tuple(notes)
+
+
+def _properties(manifest: Mapping[str, Any], rubric: Rubric) -> dict[str, str]:
+    """Return what is told of the run as a whole in a report that has no room for notes."""
+    own = self_judged(manifest["kinship"], rubric)
+    return {} if own is None else {"self_judging": own}
 
 
 def _never_unsure(measure: str) -> str:

@@ -129,6 +129,8 @@ def _grade_settings(manifest: Mapping[str, Any], settings: RescoreSettings) -> G
         min_coverage=shape["min_coverage"],
         evidence=_evidence_flag(manifest),
         panel=_panel(manifest),
+        families=manifest["kinship"]["given"],
+        accept_self_judging=True,  # the verdicts are there, and every report says whose they are
     )
 
 

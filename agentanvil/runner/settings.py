@@ -77,7 +77,8 @@ class GradeSettings:
     `mode`, `calls` and `evidence` are None for what the rubric says. `order` and `vs` (files with the other responses)
     belong to pairwise; `order` is None for `random` there. `reading` is what results are read from. `baseline` is the
     folder of an earlier run whose failures are known. `defaults` names the settings that anvil.yaml gave: one that
-    means nothing in the run's mode is passed over, where a flag is refused.
+    means nothing in the run's mode is passed over, where a flag is refused. `families` are anvil.yaml's: a model's
+    name, or a pattern with `*`, and its family.
     """
 
     data: str
@@ -93,6 +94,7 @@ class GradeSettings:
     evidence: EvidenceMode | None = None
     panel: PanelSettings = field(default_factory=PanelSettings)
     accept_self_judging: bool = False
+    families: Mapping[str, str] = field(default_factory=dict)
     repeats: int = 1
     out: Path | None = None
     mapping: tuple[str, ...] = ()

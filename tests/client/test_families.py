@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentanvil.client.families import families
+from agentanvil.client.families import Families, families
 
 
 @pytest.mark.parametrize(
@@ -74,3 +74,33 @@ def test_a_distilled_model_is_kin_to_both() -> None:
 @given(st.text(max_size=400))
 def test_any_name_can_be_asked_about(model: str) -> None:
     assert isinstance(families(model), frozenset)
+
+
+GIVEN = Families({"judge-prod": "openai", "acme-*": "acme", "acme-tuned-llama": "meta", "gpt-own": "none"})
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("judge-prod", {"openai"}),
+        ("Judge-Prod", {"openai"}),
+        ("judge-prod-2", set()),
+        ("acme-7b", {"acme"}),
+        ("ACME-gpt-4o", {"acme"}),
+        ("acme-tuned-llama", {"meta"}),
+        ("gpt-own", set()),
+        ("gpt-4o", {"openai"}),
+        ("x-acme-7b", set()),
+    ],
+)
+def test_what_is_given_beats_the_table_and_an_exact_name_a_pattern(model: str, family: set[str]) -> None:
+    assert GIVEN.of(model) == family
+
+
+@given(st.dictionaries(st.text(max_size=60), st.text(max_size=9), max_size=5), st.text(max_size=400))
+def test_any_pattern_can_be_given(given: dict[str, str], model: str) -> None:
+    assert isinstance(Families(given).of(model), frozenset)
+
+
+def test_a_hostile_pattern_takes_no_time() -> None:
+    assert Families({"*a" * 100 + "b": "x"}).of("a" * 10_000) == frozenset()
