@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -58,13 +58,19 @@ class Ground:
 
 
 class JudgeAgreementTally:
-    """Counts one dimension, or the overall; its memory grows with the distinct patterns of scores, not with rows."""
+    """Counts one dimension, or the overall.
+
+    Alpha asks what was given, and not by whom; each two judges ask how often and how far they differ. Neither has many
+    distinct patterns, however many judges and rows there are.
+    """
 
     def __init__(self, name: str, judges: Sequence[str], ground: Ground) -> None:
         self._name = name
         self._judges = judges
         self._ground = ground
-        self._items: Counter[tuple[Unit, ...]] = Counter()
+        self._given: Counter[tuple[tuple[float, ...], ...]] = Counter()
+        pairs = combinations(range(len(judges)), 2)
+        self._pairs: dict[tuple[int, int], Counter[tuple[float, float]]] = {pair: Counter() for pair in pairs}
         self._mixed = 0
         self._widest: list[Disagreement] = []
 
@@ -73,19 +79,23 @@ class JudgeAgreementTally:
         self._mixed += mixed
         shared = tuple([unit for unit in units if sum(score is not None for score in unit) > 1])
         if shared:
-            self._items[shared] += 1
+            given = [tuple(sorted([score for score in unit if score is not None])) for unit in shared]
+            self._given[tuple(sorted(given))] += 1
+            for (one, other), counts in self._pairs.items():
+                both = [(x, y) for unit in shared if (x := unit[one]) is not None and (y := unit[other]) is not None]
+                if both:
+                    counts[self._compared(both)] += 1
             self._consider(item, shared)
 
     def result(self, seed: int) -> JudgeAgreement:
         """Return the agreement; `seed` drives its resampling."""
         alpha, interval = self._alpha(derive_seed(seed, "alpha", self._name))
-        numbers = range(len(self._judges))
         return JudgeAgreement(
             id=self._name,
             level=self._ground.level,
             alpha=alpha,
             interval=interval,
-            pairs=tuple([self._pair(one, other, seed) for one, other in combinations(numbers, 2)]),
+            pairs=tuple([self._pair(*pair, seed) for pair in self._pairs]),
             mixed=self._mixed,
             widest=tuple(self._widest),
         )
@@ -102,7 +112,7 @@ class JudgeAgreementTally:
         del self._widest[_WIDEST:]
 
     def _alpha(self, seed: int) -> tuple[Estimate, Interval]:
-        n = sum(self._items.values())
+        n = sum(self._given.values())
         level = self._ground.level
         counted = self._features(1)
         if self._ground.pairs:
@@ -118,20 +128,18 @@ class JudgeAgreementTally:
     def _features(self, sign: int) -> list[tuple[tuple[float, ...], int]]:
         """Return what the items bring to alpha, in an order that depends neither on theirs nor on the judges'."""
         counts: Counter[tuple[float, ...]] = Counter()
-        for units, times in self._items.items():
-            read = [[self._ground.read(sign * score) for score in unit if score is not None] for unit in units]
+        for units, times in self._given.items():
+            read = [[self._ground.read(sign * score) for score in unit] for unit in units]
+            # Fractions are added in one order, whatever the order of calls, judges and names.
             counts[alpha_features(sorted(map(sorted, read)), self._ground.values, self._ground.level)] += times
         return sorted(counts.items())
 
     def _pair(self, one: int, other: int, seed: int) -> JudgePair:
         first, second = self._judges[one], self._judges[other]
-        equal: list[float] = []
-        differences: list[float] = []
-        times: list[int] = []
-        for both, count in self._both(one, other):
-            equal.append(sum(self._ground.read(x) == self._ground.read(y) for x, y in both) / len(both))
-            differences.append(math.fsum([y - x for x, y in both]) / len(both))
-            times.append(count)
+        counts = self._pairs[one, other]
+        equal = [share for share, _ in counts]
+        differences = [difference for _, difference in counts]
+        times = list(counts.values())
         exact, n = mean(equal, times), sum(times)
         bootstrap = mirrored_bootstrap_mean if self._ground.pairs else cluster_bootstrap_mean
         clusters = [(difference,) for difference in differences]
@@ -144,11 +152,10 @@ class JudgeAgreementTally:
             interval=bootstrap(clusters, times, seed=derive_seed(seed, "judges", self._name, first, second)),
         )
 
-    def _both(self, one: int, other: int) -> Iterator[tuple[list[tuple[float, float]], int]]:
-        for units, count in self._items.items():
-            both = [(x, y) for unit in units if (x := unit[one]) is not None and (y := unit[other]) is not None]
-            if both:
-                yield both, count
+    def _compared(self, both: Sequence[tuple[float, float]]) -> tuple[float, float]:
+        """Return the share of equal scores among one item's, and the mean difference."""
+        equal = sum(self._ground.read(x) == self._ground.read(y) for x, y in both)
+        return equal / len(both), math.fsum([y - x for x, y in both]) / len(both)
 
 
 def _mean(scores: Sequence[float]) -> float | None:
