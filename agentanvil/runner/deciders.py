@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from agentanvil.aggregate import Reading
 from agentanvil.client.decisions import MOST_QUESTIONS, MOST_QUESTIONS_ELSEWHERE
 from agentanvil.client.providers import providers
 from agentanvil.client.spec import JudgeSpec
@@ -39,6 +40,17 @@ def refuse_undecidable(
     for call in calls:
         if call.judged:
             build_questions(rubric, call, most)
+
+
+def refuse_unreadable(specs: Sequence[JudgeSpec], rubric: Rubric, reading: Reading) -> None:
+    """Raise UsageError where probabilities are to decide, but a judge writes in a form that they are not read from."""
+    writers = [spec for spec in specs if not spec.rules.decides]
+    if reading == "expected" and rubric.reply.format != "json" and writers:
+        raise UsageError(
+            f"--reading expected reads probabilities from JSON, not from replies in the form `{rubric.reply.format}`",
+            where=Where(file=rubric.file, key="reply.format"),
+            hint="let the judge reply in JSON, or leave --reading at verdict",
+        )
 
 
 def without_evidence(judges: Iterable[str]) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from agentanvil.plan import UNORDERED, Escalation, OrderMode, Plan, plan_calls
 from agentanvil.prompt import PROMPT_VERSION
 from agentanvil.report import read_baseline
 from agentanvil.rubric import EvidenceMode, Mode, Rubric, load_rubric
-from agentanvil.runner.deciders import refuse_undecidable
+from agentanvil.runner.deciders import refuse_undecidable, refuse_unreadable
 from agentanvil.runner.folder import Identity
 from agentanvil.runner.kinship import Kinship, read_kinship, refuse_self_judging
 from agentanvil.runner.seats import Panel, name_panel
@@ -140,6 +140,7 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
     panel = name_panel(settings, rubric, around.environ)
     calls = plan_calls(rubric, settings.calls)
     refuse_undecidable(panel.specs, rubric, calls, settings.judge)
+    refuse_unreadable(panel.specs, rubric, settings.reading)
     with open_rows(settings.data, settings.mapping, rubric, around, settings.vs) as dataset:
         info = dataset.scan()
         kinship = read_kinship(panel.specs, panel.others, info, settings.families)

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from agentanvil.errors import UsageError
 from agentanvil.report import read_items, read_scores
 from agentanvil.runner.panel_settings import PanelSettings
 from agentanvil.runner.report import report
 from tests.fakes.runs import Collected, Runs, asked_about, read_table, recording, rows, verdict
 from tests.fakes.server import Answer, FakeServer, Recorded, answer_json, chat_body
 from tests.fakes.tokens import token
-from tests.fakes.verdicts import refusing, verdict_for
+from tests.fakes.verdicts import graded, refusing, verdict_for
 
 Shares = Mapping[str, float]
 
@@ -207,3 +208,15 @@ def test_a_jury_is_read_by_what_its_judges_expect(tmp_path: Path, gate: bool) ->
     first, *_ = result.summary.panel.agreement
     # By their nearest verdicts the first and the third judge of a gate agree, the second with neither.
     assert [pair.exact.value for pair in first.pairs] == ([0, 1, 0] if gate else [0, 0, 0])
+
+
+def test_a_form_without_probabilities_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
+    with FakeServer(graded) as server:
+        runs = Runs(tmp_path, server, calls="split")
+        text = runs.rubric.read_text(encoding="utf-8")
+        labelled = "reply: {format: label, marker: 'Score:', labels: {Good: 5, Bad: 1}}\ndimensions:"
+        runs.rubric.write_text(text.replace("dimensions:", labelled, 1), encoding="utf-8")
+        with pytest.raises(UsageError) as caught:
+            runs.grade(reading="expected")
+        assert "reads probabilities from JSON" in str(caught.value)
+        assert server.requests == []
