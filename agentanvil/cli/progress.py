@@ -48,7 +48,8 @@ class Progress:
         if self._bar is None:
             self._bar = tqdm(total=self._start.tasks, unit="task", file=sys.stderr, mininterval=0.2, smoothing=0.05)
         if self._bar.update(tally.done - self._before - self._bar.n):
-            cost = "" if tally.cost is None else f"${tally.cost:.4f} "
+            least = "≥ " if tally.unpriced else ""
+            cost = "" if tally.cost is None else f"{least}${tally.cost:.4f} "
             self._bar.set_postfix_str(f"{cost}errors {tally.errors} cached {tally.cached}", refresh=False)
 
     def step(self, name: str, done: float, total: float | None) -> None:

@@ -219,9 +219,12 @@ def _spent(summary: Summary, tally: Tally | None) -> str:
     if tally is None:
         usage = summary.usage
         tokens = f"{usage.input_tokens or 0:,} in, {usage.output_tokens or 0:,} out"
-        return f"replies {usage.exchanges} · tokens {tokens} · cost {_dollars(usage.cost, usage.exchanges)}"
+        each = "" if usage.cost_per_item.value is None else f", ${usage.cost_per_item.value:.6f} an item"
+        return f"replies {usage.exchanges} · tokens {tokens} · cost {_dollars(usage.cost, usage.exchanges)}{each}"
     tokens = f"{tally.input_tokens:,} in, {tally.output_tokens:,} out"
     cost = _dollars(tally.cost, tally.calls)
+    if tally.cost is not None and tally.unpriced:
+        cost = f"at least {cost}: {tally.unpriced} replies have no price"
     saved = f" (saved {tally.saved_tokens:,} tokens)" if tally.saved_tokens else ""
     return f"calls {tally.calls} · cache hits {tally.cached}{saved} · tokens {tokens} · cost {cost}"
 

@@ -32,7 +32,7 @@ class Tally:
 
     `done` and `errors` count tasks, `calls` wire attempts, `cached` replies that cost nothing and spared
     `saved_tokens` (in and out). The other tokens are of the calls that stated them; `cost` is in US dollars,
-    None as long as no call had a known price.
+    None as long as no call had a known price, and `unpriced` counts the replies that it lacks.
     """
 
     done: int = 0
@@ -43,6 +43,7 @@ class Tally:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = None
+    unpriced: int = 0
 
 
 class Listener(Protocol):

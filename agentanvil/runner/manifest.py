@@ -96,6 +96,7 @@ def with_session(manifest: Mapping[str, Any], end: SessionEnd, started: datetime
         "input_tokens": tally.input_tokens,
         "output_tokens": tally.output_tokens,
         "cost_usd": tally.cost,
+        "unpriced": tally.unpriced,
     }
     judges = [
         _learnt(judge, end.judges[seat]) if seat in end.judges else judge

@@ -53,6 +53,8 @@ class Recorder:
             tally.output_tokens += exchange.output_tokens or 0
             if exchange.cost is not None:
                 tally.cost = (tally.cost or 0.0) + exchange.cost
+            elif exchange.error is None:
+                tally.unpriced += 1
         lost = next((code for code in codes if code in _LOST), None)
         self._streaks[outcome.judge] = streak = self._streaks[outcome.judge] + 1 if lost else 0
         if lost and streak >= self.patience:

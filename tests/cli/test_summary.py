@@ -107,6 +107,7 @@ def test_labels_are_held_against_the_judge() -> None:
             "calls 3 · cache hits 0 · tokens 1,200 in, 60 out · cost unknown",
         ),
         (Tally(calls=3, cost=0.0025), "cost $0.0025"),
+        (Tally(calls=3, cost=0.0025, unpriced=2), "cost at least $0.0025: 2 replies have no price"),
         (
             Tally(cached=4, saved_tokens=1500),
             "calls 0 · cache hits 4 (saved 1,500 tokens) · tokens 0 in, 0 out · cost $0.0000",
@@ -121,7 +122,7 @@ def test_a_report_tells_what_the_whole_run_took() -> None:
     of = rubric("accuracy")
     paid = Exchange("{}", input_tokens=1000, output_tokens=20, cost=0.5)
     text = shown(grade(of, [item(plan(of), 0, {"accuracy": 4}, exchanges=[paid])])[1])
-    assert "replies 1 · tokens 1,000 in, 20 out · cost $0.5000" in text
+    assert "replies 1 · tokens 1,000 in, 20 out · cost $0.5000, $0.500000 an item" in text
 
 
 @pytest.mark.parametrize("hostile", ["[red]x[/red]", "[/]", "\x1b[31mred", "a\nb\nc", "x" * 500, "[link=http://x]y"])
