@@ -44,7 +44,8 @@ def escalated(first: float | None = 0.002, second: float | None = 0.05) -> Summa
 def panel_of(text: str) -> str:
     """The part of the summary that concerns the panel, and the notes."""
     start = text.index("Jury:") if "Jury:" in text else text.index("Second judge where")
-    return "\n".join(line.rstrip() for line in text[start:].splitlines())
+    end = text.index("gate: ") if "gate: " in text else text.index("verdicts 24 of 24")
+    return "\n".join(line.rstrip() for line in text[start:end].splitlines())
 
 
 def test_a_jury_as_it_is_shown(snapshot: SnapshotAssertion) -> None:
