@@ -110,6 +110,13 @@ def test_results_are_paid_at_the_discount_and_spare_a_live_run_its_calls(tmp_pat
         found = runs.collect(cache=cache)
         assert found.result.tally.cost == pytest.approx(4 * COST)
         assert found.result.tally.calls == 4
+        session = runs.manifest()["sessions"][-1]
+        assert session["cost_usd"] == pytest.approx(4 * COST)
+        assert (session["price"]["source"], session["price"]["input"], session["price"]["output"]) == (
+            "anvil.yaml",
+            5.0,
+            25.0,
+        )
         again = runs.live(cache=cache, out=tmp_path / "again")
         assert (again.tally.cached, again.tally.calls, server.live) == (5, 0, 1)
 

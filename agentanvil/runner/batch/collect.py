@@ -98,7 +98,7 @@ def _collected(scene: Scene, folder: RunFolder, before: dict[str, Any], *, wait_
             judges={0: gathered.facts},
         )
         batches = [part.batch for part, _, _ in gathered.ended if part.batch is not None]
-        manifest = with_batches(manifest, end, started, batches)
+        manifest = with_batches(job, manifest, end, started, batches)
     result = finish(job, manifest, ending, scene.world.listener, record.tally)
     return Collection(result, gathered.running, tuple(gathered.notes))
 

@@ -92,7 +92,7 @@ def _submitted(job: Job, folder: RunFolder, world: World, most: int | None) -> S
         raise _as_input(problem)
     if record.tally.done or handed.batches:
         end = SessionEnd(asked=record.asked, tally=record.tally, judges={0: handed.facts}, problem=problem)
-        manifest = with_batches(manifest, end, started, handed.batches)
+        manifest = with_batches(job, manifest, end, started, handed.batches)
     return Submission(
         folder=folder.path,
         batches=tuple(handed.batches),
