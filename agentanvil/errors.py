@@ -98,11 +98,14 @@ class CallError(AnvilError):
     """One judge call brought no verdict.
 
     `code` is the machine-readable kind that a report shows, such as `timeout`. `attempts` counts the wire
-    requests that were spent on it.
+    requests that were spent on it. `billed_tokens` are those in and out that the provider counted all the same, and
+    `cost` what they come to in US dollars; None where nobody said.
     """
 
     code = "call_failed"
     attempts = 1
+    billed_tokens: tuple[int, int] | None = None
+    cost: float | None = None
 
     def __init__(
         self,

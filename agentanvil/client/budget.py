@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from agentanvil.client.base import ChatClient, ChatReply, ChatRequest
 from agentanvil.client.prices import PriceTable
-from agentanvil.errors import BudgetReachedError, ConfigError
+from agentanvil.errors import BudgetReachedError, CallError, ConfigError
 
 _HINT = "Raise the limit and run the same command again: it goes on where it stopped."
 # What a reply without a cap of its own is taken to stay within.
@@ -217,6 +217,20 @@ class Account:
         self._input_tokens += reply.usage.input_tokens or 0
         self._output_tokens += reply.usage.output_tokens or 0
         self._cached_tokens += reply.usage.cached_tokens or 0
+        self._book(reserved, cost)
+
+    def fail(self, reserved: float, error: CallError, *, billed: bool) -> None:
+        """Book a failed call; `billed`: where the provider is silent, it may charge for an answer all the same."""
+        self._failed += 1
+        if error.billed_tokens is None:
+            self.budget.release(reserved, unknown=reserved if billed else 0.0)
+            return
+        given, written = error.billed_tokens
+        self._input_tokens += given
+        self._output_tokens += written
+        self._book(reserved, error.cost)
+
+    def _book(self, reserved: float, cost: float | None) -> None:
         if cost is None:
             self._unpriced += 1
             self.budget.release(reserved, unknown=reserved)
@@ -224,8 +238,3 @@ class Account:
         self._cost += cost
         self._dearest = max(cost, self._dearest)
         self.budget.release(reserved, known=cost)
-
-    def fail(self, reserved: float, *, billed: bool) -> None:
-        """Book a failed call; `billed`: the provider may have written an answer that it charges for."""
-        self._failed += 1
-        self.budget.release(reserved, unknown=reserved if billed else 0.0)

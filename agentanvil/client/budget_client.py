@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agentanvil.client.adapter import WireReply
-from agentanvil.client.base import ChatClient, ChatReply, ChatRequest
+from agentanvil.client.base import ChatClient, ChatReply, ChatRequest, Usage
 from agentanvil.client.budget import Account
 from agentanvil.client.transport import Transport
 from agentanvil.errors import CallError, DeadlineError, MalformedBodyError
@@ -27,7 +27,9 @@ class BudgetClient:
             account.prepaid = True
             reply = await self._inner.complete(request)
         except CallError as error:
-            account.fail(reserved, billed=isinstance(error, DeadlineError | MalformedBodyError))
+            if error.billed_tokens is not None:
+                error.cost = account.prices.cost(Usage(*error.billed_tokens), account.model)
+            account.fail(reserved, error, billed=isinstance(error, DeadlineError | MalformedBodyError))
             raise
         except BaseException:
             account.budget.release(reserved)

@@ -10,6 +10,7 @@ from typing import TypeGuard
 
 from agentanvil.client.adapter import Adapter, Endpoint, Shape
 from agentanvil.client.base import ChatReply, ChatRequest
+from agentanvil.client.failed_usage import billed_tokens
 from agentanvil.client.headers import parse_rate_headers
 from agentanvil.client.ladder import Ladder, ShapeStore
 from agentanvil.client.proof import Proof
@@ -143,7 +144,11 @@ class ProviderClient:
         started = time.perf_counter()
         answer = await self._transport.send(body)
         latency = time.perf_counter() - started
-        reply = self._adapter.read(answer, shape)
+        try:
+            reply = self._adapter.read(answer, shape)
+        except CallError as error:
+            error.billed_tokens = billed_tokens(answer)
+            raise
         self._logprobs_passed |= request.logprobs is not None and LOGPROBS not in shape.dropped
         rates = parse_rate_headers(answer.headers, self._clock())
         return replace(

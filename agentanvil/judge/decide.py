@@ -18,13 +18,13 @@ from agentanvil.client.decisions import Answer, read_answers
 from agentanvil.errors import CallError, EndpointError, RequestTooLargeError, quoted
 from agentanvil.hashing import well_formed
 from agentanvil.judge.distribution import Reading, read_distribution
-from agentanvil.judge.exchanges import exchange_of
+from agentanvil.judge.exchanges import exchange_of, exchange_of_failure
 from agentanvil.judge.verdicts import ParseFault
 from agentanvil.plan import Order, Task, unswap_delta, unswap_probability
 from agentanvil.prompt import NOT_APPLICABLE, PROMPT_VERSION, Asked
 from agentanvil.prompt.questions import FAIL, PASS
 from agentanvil.rubric import Mode
-from agentanvil.verdict import Cell, Exchange, InputFault, JudgeError, NotApplicable, Outcome, Scored
+from agentanvil.verdict import Cell, InputFault, JudgeError, NotApplicable, Outcome, Scored
 
 BAD_PROBABILITIES = "bad_probabilities"
 """The code of an answer whose probabilities are none, or are not those of the options that were asked."""
@@ -51,7 +51,7 @@ async def decide(task: Task, asked: Asked, client: ChatClient) -> Outcome:
     except CallError as error:
         too_large = isinstance(error, RequestTooLargeError)
         lost: Cell = (InputFault if too_large else JudgeError)(error.code, well_formed(error.message))
-        exchange = Exchange(attempts=error.attempts, error=error.code)
+        exchange = exchange_of_failure(error)
         return task.outcome({question.name: lost for question in asked.questions}, (exchange,))
     cells = read_decisions(reply, asked, task.order)
     if not any(isinstance(cell, JudgeError) for cell in cells.values()):

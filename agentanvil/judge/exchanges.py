@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentanvil.client import ChatReply
+from agentanvil.errors import CallError
 from agentanvil.hashing import well_formed
 from agentanvil.verdict import Exchange
 
@@ -24,4 +25,12 @@ def exchange_of(reply: ChatReply) -> Exchange:
         latency_s=reply.latency_s,
         cached=reply.cached,
         cost=reply.cost,
+    )
+
+
+def exchange_of_failure(error: CallError) -> Exchange:
+    """Return the record of a call that brought no reply; its tokens are there where they were billed all the same."""
+    given, written = error.billed_tokens or (None, None)
+    return Exchange(
+        attempts=error.attempts, error=error.code, input_tokens=given, output_tokens=written, cost=error.cost
     )

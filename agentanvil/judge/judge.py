@@ -9,7 +9,7 @@ from agentanvil.client.token_logprobs import ALTERNATIVES
 from agentanvil.errors import CallError, EndpointError, RequestTooLargeError
 from agentanvil.hashing import well_formed
 from agentanvil.judge.cells import to_cell
-from agentanvil.judge.exchanges import exchange_of
+from agentanvil.judge.exchanges import exchange_of, exchange_of_failure
 from agentanvil.judge.parse import parse_reply
 from agentanvil.judge.second_reading import with_readings
 from agentanvil.judge.seen import Seen
@@ -121,7 +121,7 @@ async def _ask(client: ChatClient, request: ChatRequest, contract: Contract) -> 
     except CallError as error:
         fault = ParseFault(error.code, error.message)
         too_large = isinstance(error, RequestTooLargeError)
-        exchange = Exchange(attempts=error.attempts, error=error.code)
+        exchange = exchange_of_failure(error)
         return _Answer(fault, exchange, replied=False, too_large=too_large)
     read = read_reply(reply, contract, request.sampling.max_tokens)
     kept = reply

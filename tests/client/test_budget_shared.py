@@ -119,7 +119,7 @@ def test_the_whole_ends_a_part_that_has_money_left() -> None:
         run_virtual(spend_all(client))
 
 
-@given(ANSWERS, ANSWERS, st.integers(1, 200), st.integers(1, 200), st.integers(1, 8))
+@given(ANSWERS, ANSWERS, st.integers(1, 90), st.integers(1, 200), st.integers(1, 8))
 def test_both_limits_hold_at_once(
     cheap: list[tuple[int, float]], dear: list[tuple[int, float]], whole: int, inner: int, each: int
 ) -> None:
