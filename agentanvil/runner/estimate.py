@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from agentanvil.engine import JournalIndex, Stop, read_index
@@ -160,15 +160,25 @@ def _judge(job: Job, index: JournalIndex, seat: int, meter: Meter) -> JudgeEstim
     spec = job.panel.specs[seat]
     settings = seat_settings(job.settings.judge, spec, seat)
     latency = latency_of(spec, *index.waited[seat])
+    role: Role | Literal["first"] = job.plan.others[seat - 1].role if seat else "first"
+    limit = job.settings.panel.escalate_max_cost if role == "escalation" else None
+    left = None if limit is None else max(0.0, limit - index.spent[seat])
     return JudgeEstimate(
         judge=str(spec),
-        role=job.plan.others[seat - 1].role if seat else "first",
-        least=meter.least,
-        most=meter.most,
+        role=role,
+        least=_within(meter.least, left),
+        most=_within(meter.most, left),
         seconds=duration(meter.least, settings, latency),
         most_seconds=duration(meter.most, settings, latency),
         latency=latency,
     )
+
+
+def _within(amount: Amount, left: float | None) -> Amount:
+    """Return the amount with no more dollars than are left for it; which calls they pay for is not known before."""
+    if left is None or amount.cost_usd is None:
+        return amount
+    return replace(amount, cost_usd=min(amount.cost_usd, left))
 
 
 def _together(phases: list[list[float | None]]) -> float | None:

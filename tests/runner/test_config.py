@@ -123,6 +123,9 @@ def test_an_unknown_key_is_refused_with_its_line(tmp_path: Path, text: str, line
         ("prices: {m: {input: 1}}\n", "output"),
         ("prices: {m: {input: -1, output: 2}}\n", "input"),
         ("prices: {m: {input: 1, output: 2, outptu: 3}}\n", "m"),
+        ("prices: {m: {input: 1, output: 2, batch_discount: 2}}\n", "batch_discount"),
+        ("families: {judge-prod: 3}\n", "judge-prod"),
+        ("families: [openai]\n", "families"),
     ],
 )
 def test_a_value_of_another_kind_is_refused_by_its_key(tmp_path: Path, text: str, key: str) -> None:
@@ -158,6 +161,17 @@ def test_prices_are_dollars_per_million_tokens(tmp_path: Path) -> None:
     prices = judge_settings({}, found).prices
     assert prices.cost(Usage(1_000_000, 1_000_000), "m") == 10.0
     assert prices.cost(Usage(1, 1), "other") is None
+
+
+def test_a_batch_discount_is_a_share(tmp_path: Path) -> None:
+    found = config(tmp_path, "prices:\n  m: {input: 2, output: 8, batch_discount: 0.25}\n")
+    assert judge_settings({}, found).prices.cost(Usage(1_000_000, 0), "m", batch=True) == 1.5
+
+
+def test_families_are_names_or_patterns_with_their_family(tmp_path: Path) -> None:
+    found = config(tmp_path, 'rubric: r.yaml\nfamilies:\n  judge-prod: openai\n  "acme-*": acme\n')
+    assert grade_settings("rows.jsonl", {}, found).families == {"judge-prod": "openai", "acme-*": "acme"}
+    assert grade_settings("rows.jsonl", {"rubric": "r.yaml"}, Config()).families == {}
 
 
 def test_without_a_rubric_nothing_can_be_graded() -> None:

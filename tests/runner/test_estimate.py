@@ -186,3 +186,17 @@ def test_as_data_the_least_stands_at_the_top(tmp_path: Path) -> None:
     data = as_dict(dry(Runs(tmp_path, NOWHERE)))
     assert (data["calls"], data["most"]["calls"], data["judges"][0]["calls"]) == (3, 3, 3)
     assert (data["judges"][0]["latency_s"], data["judges"][0]["latency_from"]) == (None, "unknown")
+
+
+def test_an_escalation_is_told_to_cost_no_more_than_it_may(tmp_path: Path) -> None:
+    prices = PriceTable.read({"m": {"input": 2.0, "output": 10.0}})
+    panel = PanelSettings(escalate_to=NOWHERE.replace(":m@", ":n@"), escalate_when="near_gate", escalate_max_cost=0.001)
+    dear = PriceTable.read({"m": {"input": 2.0, "output": 10.0}, "n": {"input": 500.0, "output": 500.0}})
+    runs = Runs(tmp_path, NOWHERE)
+    with runs.rubric.open("a", encoding="utf-8") as file:
+        file.write("gate: {overall: 2}\n")
+    found = dry(runs, prices=dear, panel=panel)
+    first = dry(runs, prices=prices).cost_usd
+    assert first is not None
+    assert found.most.calls == 6
+    assert found.most.cost_usd == pytest.approx(first + 0.001)

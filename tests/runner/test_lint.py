@@ -134,6 +134,17 @@ def test_a_judge_of_the_candidates_own_family(tmp_path: Path, judge: str | None,
     assert places(findings) == ([("D401", 8)] if kin else [])
 
 
+def test_families_of_anvil_yaml_count_and_a_gate_is_said_to_need_another_judge(tmp_path: Path) -> None:
+    rows = many(labels={"accuracy": 5}, model="house-model")
+    judge, families = "compat:judge-prod@http://127.0.0.1:1/v1", {"judge-prod": "acme", "house-*": "acme"}
+    assert not found(tmp_path, rows, rubric_text(), judge=judge)
+    (plain,) = found(tmp_path, rows, rubric_text(), judge=judge, families=families)
+    assert "the judge judge-prod and `house-model` are of one family (acme): " in plain.message
+    gate = rubric_text(extra="gate: {overall: 4}")
+    (gated,) = found(tmp_path, rows, gate, judge=judge, families=families)
+    assert "are of one family (acme), and may not decide the gate alone: " in gated.message
+
+
 def test_the_built_in_judge_has_a_family_too_and_both_of_a_pair_count(tmp_path: Path) -> None:
     rows = many(labels={"accuracy": 1}, response_a="x", response_b="y", model_a="m", model_b="Qwen2-7B")
     findings = found(tmp_path, rows, rubric_text(extra="mode: pairwise"), judge="local")
