@@ -160,3 +160,18 @@ def test_known_failures_are_marked_and_fail_nothing(tmp_path: Path) -> None:
     assert failure is not None
     assert failure.get("message") == "b is false"
     assert "a:" not in str(failure.text)
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_what_is_said_of_the_whole_run_comes_first_and_stays_strict_xml(tmp_path: Path, text: str) -> None:
+    of = rubric("a", gate={"a": 4})
+    shape = plan(of)
+    results, _ = grade(of, [item(shape, 0, {"a": 5})])
+    with ReportWriters(tmp_path, Frame.of(of, shape), properties={"self_judging": text, "b": "c"}) as writers:
+        for result in results:
+            writers.add(result)
+        writers.finish(Summariser(of, shape, seed=1).finish())
+    found = suite(ElementTree.parse(tmp_path / "junit.xml").getroot())
+    assert [child.tag for child in found] == ["properties", "testcase"]
+    assert [each.get("name") for each in found[0]] == ["self_judging", "b"]
+    assert found.get("tests") == "1"
