@@ -13,7 +13,7 @@ from agentanvil import __version__
 
 VERBS: Mapping[str, str] = {
     "grade": "Grade a dataset against a rubric: the main job.",
-    "batch": "Grade at half the price within a day: submit, status, collect, cancel.",
+    "batch": "Grade at about half the price, within a day.",
     "lint": "Read a rubric's contract before a cent is spent.",
     "show": "Print the exact request that would be sent.",
     "judge": "Ask an endpoint what it can do.",
