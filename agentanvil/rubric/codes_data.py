@@ -73,9 +73,9 @@ DATA: dict[str, Code] = {
         "warning",
         "The judge is of the same family as a model whose responses it grades.",
         "judges favour their own family's writing, by an amount that no single judge can show",
-        "Take a judge of another family, or cross-check a sample with one or with a person. A gate that such judges would "
-        "decide alone is refused without `--accept-self-judging`. What a name tells wrongly, `families:` in anvil.yaml "
-        "sets right.",
+        "Take a judge of another family, or cross-check a sample with one or with a person. A gate that such judges "
+        "would decide alone is refused without `--accept-self-judging`. What a name tells wrongly, `families:` in "
+        "anvil.yaml sets right.",
     ),
     "D501": Code(
         "rows-duplicated",
