@@ -10,13 +10,18 @@ import pytest
 import typer
 
 from agentanvil.cli.app import VERBS, app
+from agentanvil.client import ChatRequest, Message
+from agentanvil.client.adapter import Shape, WireReply
+from agentanvil.client.providers import ENTRY_POINTS, ProviderRules, providers
 from agentanvil.report import ITEM_COLUMNS, SCORE_COLUMNS
 from agentanvil.rubric import parse_rubric
 from agentanvil.runner.config import ConfigWire
 from agentanvil.runner.exits import Exit
+from tests.fakes.server import chat
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+JUDGES = (ROOT / "docs" / "judges.md").read_text(encoding="utf-8")
 PAGES = sorted({*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("[a-z]*/README.md")})
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 
@@ -69,6 +74,13 @@ def test_the_readme_has_a_row_for_every_command(verb: str) -> None:
     assert f"| `anvil {verb}" in README
 
 
+@pytest.mark.parametrize("name", [name for name in COMMANDS if " " in name])
+def test_the_readme_names_every_command_of_a_group(name: str) -> None:
+    verb, child = name.split()
+    row = next(line for line in README.splitlines() if line.startswith(f"| `anvil {verb} "))
+    assert re.search(rf"[ `]{child}`", row), row
+
+
 @pytest.mark.parametrize("option", sorted(options(COMMANDS["grade"]) - {"--quiet", "-q", "--seed", "--temperature"}))
 def test_every_command_has_help_for_its_options(option: str) -> None:
     parameter = next(p for p in COMMANDS["grade"].params if option in p.opts)
@@ -112,3 +124,32 @@ def test_no_page_or_lock_file_names_an_address_of_this_machine_or_an_index() -> 
     for path in (*PAGES, ROOT / "constraints.txt", ROOT / "Makefile", ROOT / "pyproject.toml"):
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"/home/|/root/|/work/|/tmp/|index-url|/simple/", text), path.name
+
+
+@pytest.mark.parametrize("provider", sorted(providers()))
+def test_the_page_on_judges_has_a_row_for_every_provider(provider: str) -> None:
+    row = next((line for line in JUDGES.splitlines() if line.startswith(f"| `{provider}` |")), "")
+    assert row
+    assert (providers()[provider].key_env or "") in row
+
+
+@pytest.mark.parametrize("key", ConfigWire.model_fields)
+def test_every_key_of_anvil_yaml_is_told_of_on_some_page(key: str) -> None:
+    flag = f"--{key.replace('_', '-')}"
+    told = re.compile(rf"(?<![\w-]){flag}(?![\w-])|^ *{key}:|`{key}:", re.MULTILINE)
+    assert any(told.search(page.read_text(encoding="utf-8")) for page in PAGES)
+
+
+def test_the_judge_of_another_package_on_the_page_is_whole() -> None:
+    (source,) = re.findall(r"```python\n# acme_judge\.py\n(.*?)```", JUDGES, re.DOTALL)
+    assert f'[project.entry-points."{ENTRY_POINTS}"]\nacme = "acme_judge:RULES"' in JUDGES
+    found: dict[str, Any] = {}
+    exec(source, found)
+    rules = found["RULES"]
+    assert isinstance(rules, ProviderRules)
+    assert rules.adapter is not None
+    adapter = rules.adapter()
+    assert (adapter.api, adapter.path("7")) == ("acme", "/judges/7/chat")
+    assert adapter.headers("k")["X-Acme-Key"] == "k"
+    assert b'"model":"7"' in adapter.build("7", ChatRequest((Message("user", "?"),)), Shape())
+    assert adapter.read(WireReply(200, chat("so it is").body), Shape()).text == "so it is"
