@@ -128,7 +128,7 @@ def test_dollars_and_calls_are_limits_of_what_is_handed_over(tmp_path: Path, ser
     runs = BatchRuns(tmp_path, server, *rows(5))
     done = runs.submit(max_calls=3)
     assert (done.settled, done.requests, done.held_back, done.exit) == (1, 2, 2, Exit.MISSING)
-    with pytest.raises(ConfigError, match="--max-cost needs the price of openai:m.* in a batch"):
+    with pytest.raises(ConfigError, match=r"--max-cost needs the price of openai:m.* in a batch"):
         runs.submit(max_cost=1.0)
     server.finish()
     runs.collect()
