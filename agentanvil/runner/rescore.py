@@ -19,7 +19,7 @@ from agentanvil.errors import RunFolderError, Where
 from agentanvil.plan import BY_CODE, Plan, Task
 from agentanvil.prompt import PROMPT_VERSION, PromptRenderer
 from agentanvil.prompt.render import CallTemplate
-from agentanvil.rubric import EvidenceMode, Rubric, parse_rubric
+from agentanvil.rubric import EvidenceMode, Mode, Rubric, parse_rubric
 from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Ending, Exit, run_exit
 from agentanvil.runner.folder import (
@@ -116,7 +116,7 @@ def _grade_settings(manifest: Mapping[str, Any], settings: RescoreSettings) -> G
             seed=asked["seed"],
             allow_http=True,  # nothing is sent
         ),
-        mode=shape["mode"],
+        mode=_mode_flag(manifest),
         order=shape["order"],
         vs=tuple(data["vs"]),
         reading=shape["reading"],
@@ -153,6 +153,13 @@ def _panel(manifest: Mapping[str, Any]) -> PanelSettings:
     )
 
 
+def _mode_flag(manifest: Mapping[str, Any]) -> Mode | None:
+    """Return what `--mode` said in the run, None where its rubric decided."""
+    asked: Mode = manifest["plan"]["mode"]
+    own = parse_rubric(manifest["rubric"]["text"], manifest["rubric"]["file"]).mode
+    return None if asked == own else asked
+
+
 def _evidence_flag(manifest: Mapping[str, Any]) -> EvidenceMode | None:
     """Return what `--evidence` said in the run, None where its rubric decided."""
     asked: EvidenceMode = manifest["plan"]["evidence"]
@@ -161,6 +168,13 @@ def _evidence_flag(manifest: Mapping[str, Any]) -> EvidenceMode | None:
 
 
 def _refuse_misfit(job: Job, manifest: Mapping[str, Any], settings: RescoreSettings) -> None:
+    mode = manifest["plan"]["mode"]
+    if job.rubric.mode != mode:
+        raise RunFolderError(
+            f"this run was made in the mode {mode}, and the new rubric is of the mode {job.rubric.mode}",
+            where=Where(str(settings.run)),
+            hint="No verdict of one mode says anything in another: grade anew with the new rubric.",
+        )
     if job.info.hash != manifest["data"]["hash"]:
         raise RunFolderError(
             f"{manifest['data']['file']} has changed since this run, so its verdicts are about other rows",

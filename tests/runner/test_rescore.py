@@ -124,6 +124,19 @@ def test_other_rows_are_refused(tmp_path: Path, server: FakeServer) -> None:
     assert not (tmp_path / "new").exists()
 
 
+def test_a_rubric_of_another_mode_is_refused_and_one_under_the_mode_flag_is_not(
+    tmp_path: Path, server: FakeServer
+) -> None:
+    runs = Runs(tmp_path, server)
+    runs.grade()
+    gate = changed(runs, "gate", ("calls: joint", "calls: joint\nmode: gate"))
+    assert "made in the mode absolute, and the new rubric is of the mode gate" in str(refused(runs, gate))
+    assert not (tmp_path / "new").exists()
+    runs.out = tmp_path / "flagged"
+    runs.grade(mode="gate")
+    assert rescored(runs, changed(runs, "named", ("id: small", "id: other"))).missing == 0
+
+
 def test_the_old_run_is_not_overwritten(tmp_path: Path, server: FakeServer) -> None:
     runs = Runs(tmp_path, server)
     runs.grade()
