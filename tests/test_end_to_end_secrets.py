@@ -7,13 +7,15 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 from agentanvil.client.providers import providers
+from agentanvil.errors import JudgeSetupError
 from tests.fakes.command import ROOT, anvil
-from tests.fakes.runs import Runs, rows
+from tests.fakes.runs import Collected, Runs, rows
 from tests.fakes.server import Answer, FakeServer, Recorded, answer_json, chat, error, redirect
 from tests.fakes.verdicts import graded
 
@@ -29,6 +31,11 @@ HOSTED = sorted(
 )
 
 
+def good(request: Recorded) -> Answer:
+    """A verdict for who asks for one as Chat Completions does; for all others an answer of a stranger."""
+    return graded(request) if "response_format" in request.json else chat("no verdict")
+
+
 def verdict_with(text: str) -> str:
     """A verdict whose every text holds the key."""
     one = {"evidence": [text], "reason": text, "score": 4}
@@ -39,7 +46,7 @@ def echoing(key: str) -> tuple[Callable[[Recorded], Answer], ...]:
     """Every way of failing that quotes the key, and some of succeeding with it."""
     said = f"not today: {key}; Bearer {key} ({quote(key, safe='')})"
     return (
-        graded,
+        good,
         lambda request: error(400, said, code="bad", param=None),
         lambda request: error(429, said, headers={"Retry-After": "0"}),
         lambda request: error(500, said),
@@ -55,7 +62,7 @@ def echoing(key: str) -> tuple[Callable[[Recorded], Answer], ...]:
         lambda request: chat(key, "length"),
         lambda request: chat(key, "content_filter"),
         lambda request: chat("", "stop", {"reasoning_content": said}),
-        lambda request: graded(request).but(headers={"x-request-id": key, "Content-Type": "application/json"}),
+        lambda request: good(request).but(headers={"x-request-id": key, "Content-Type": "application/json"}),
         lambda request: Answer(reset=True),
         lambda request: chat(verdict_with(said)).but(cut_at=60),
     )
@@ -78,40 +85,53 @@ def leaks(folder: Path, *texts: bytes) -> list[str]:
     return [name for name, data in found.items() if any(form.encode() in data for form in FORMS)]
 
 
+def settings(provider: str) -> dict[str, Any]:
+    return {"evidence": "none", "mode": "gate"} if providers()[provider].decides else {}
+
+
 @pytest.mark.parametrize("provider", HOSTED)
-def test_no_file_and_no_output_holds_the_key_after_every_kind_of_failure(tmp_path: Path, provider: str) -> None:
+def test_no_file_and_no_message_holds_the_key_after_every_kind_of_failure(tmp_path: Path, provider: str) -> None:
     kinds = echoing(KEY)
+    if providers()[provider].decides:  # nothing here is a whole answer in its contract
+        kinds = kinds[2:7]
     with FakeServer(lambda request: kinds[request.index % len(kinds)](request)) as server:
-        runs = Runs(tmp_path, server, *rows(len(kinds)))
-        variable = providers()[provider].key_env
-        environ = {str(variable): KEY}
-        command = ("grade", runs.data, "--rubric", runs.rubric, "--judge", f"{provider}:m@{server.url}", "--out", "run")
-        ways = ("--max-attempts", "2", "--min-coverage", "0", "--cache", tmp_path / "cache", "--concurrency", "4")
-        first = anvil(*command, *ways, cwd=tmp_path, environ=environ)
-        again = anvil(*command, *ways, cwd=tmp_path, environ=environ)
-        probed = anvil("judge", f"{provider}:m@{server.url}", "--format", "json", cwd=tmp_path, environ=environ)
-        shown = anvil("show", runs.rubric, "--judge", f"{provider}:m@{server.url}", cwd=tmp_path, environ=environ)
-        assert first.code == 0, first.err
+        runs = Runs(tmp_path, f"{provider}:m@{server.url}", *rows(len(kinds)))
+        said = Collected()
+        ways = {"max_attempts": 2, "min_coverage": 0, "cache": str(tmp_path / "cache"), "concurrency": 4}
+        environ = {str(providers()[provider].key_env): KEY}
+        done = runs.grade(said, environ=environ, **ways, **settings(provider))
+        assert done.ending == "complete", done.problem
         assert len(server.requests) > len(kinds)
         assert all(KEY in " ".join(request.headers.values()) for request in server.requests)
         assert not any(KEY.encode() in request.body or KEY in request.path for request in server.requests)
-    outputs = [text for done in (first, again, probed, shown) for text in (done.out, done.err.encode())]
-    assert leaks(tmp_path, *outputs) == []
+    assert leaks(tmp_path, str((done, said)).encode()) == []
 
 
 @pytest.mark.parametrize("provider", HOSTED)
 def test_nor_does_what_ends_a_run(tmp_path: Path, provider: str) -> None:
     for number, answer in enumerate(ending(KEY)):
         with FakeServer(answer) as server:
-            runs = Runs(tmp_path, server)
-            done = anvil(
-                *("grade", runs.data, "--rubric", runs.rubric, "--judge", f"{provider}:m@{server.url}"),
-                *("--out", f"run-{number}", "--cache", tmp_path / "cache"),
-                cwd=tmp_path,
-                environ={str(providers()[provider].key_env): KEY},
-            )
-        assert (done.code, done.out) == (2, b""), done.err
-        assert not any(form in done.err for form in FORMS)
+            runs = Runs(tmp_path, f"{provider}:m@{server.url}")
+            environ = {str(providers()[provider].key_env): KEY}
+            with pytest.raises(JudgeSetupError) as caught:
+                runs.grade(environ=environ, out=tmp_path / f"run-{number}", **settings(provider))
+        assert not any(form in f"{caught.value!r} {caught.value} {caught.value.hint}" for form in FORMS)
+
+
+def test_no_output_of_the_command_holds_it(tmp_path: Path) -> None:
+    kinds = echoing(KEY)
+    with FakeServer(lambda request: kinds[request.index % len(kinds)](request)) as server:
+        runs = Runs(tmp_path, server, *rows(len(kinds)))
+        judge = ("--judge", runs.judge)
+        ways = ("--max-attempts", "2", "--min-coverage", "0", "--cache", tmp_path / "cache", "--concurrency", "4")
+        commands = (
+            ("grade", runs.data, "--rubric", runs.rubric, *judge, "--out", "run", *ways),
+            ("judge", runs.judge, "--format", "json"),
+            ("show", runs.rubric, *judge),
+        )
+        ended = [anvil(*command, cwd=tmp_path, environ={"COMPAT_API_KEY": KEY}) for command in commands]
+        assert ended[0].code == 0, ended[0].err
+    assert leaks(tmp_path, *[text for done in ended for text in (done.out, done.err.encode())]) == []
 
 
 BROKEN = """
