@@ -143,7 +143,7 @@ async def _asked(spec: JudgeSpec, settings: JudgeSettings, stack: JudgeStack) ->
         logprobs_note=note,
         model=last.model,
         usage=last.usage,
-        reasoning=last.reasoning,
+        reasoning=last.reasoning or bool(last.usage.reasoning_tokens),
         rates=last.rates,
         price=judge_price(spec, settings, last.model),
         decides=spec.rules.decides,
