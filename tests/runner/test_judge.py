@@ -238,3 +238,14 @@ def test_a_recording_tells_its_replies(tmp_path: Path) -> None:
     path.write_text("nonsense\n", encoding="utf-8")
     with pytest.raises(DatasetError, match=r"replies\.jsonl:1"):
         inspect_judge(JudgeSettings(f"recorded:{path}"), Surroundings({}), Silent())
+
+
+@pytest.mark.parametrize(("reasoned", "hidden"), [(180, True), (0, False), (None, False)])
+def test_reasoning_that_is_billed_is_hidden_reasoning(reasoned: int | None, hidden: bool) -> None:
+    def choose(request: Recorded) -> Answer:
+        body = json.loads(graded(request).body)
+        body["usage"]["completion_tokens_details"] = {"reasoning_tokens": reasoned}
+        return answer_json(body)
+
+    with FakeServer(choose) as server:
+        assert inspect(server).reasoning is hidden
