@@ -25,6 +25,7 @@ from agentanvil.aggregate.panel_summary import (
 )
 from agentanvil.aggregate.readings import ReadingSummary, UncertainItem
 from agentanvil.aggregate.reduce import reduce_item
+from agentanvil.aggregate.reducer import Reducer
 from agentanvil.aggregate.spread import Spread
 from agentanvil.aggregate.summariser import Summariser
 from agentanvil.aggregate.summary import (
@@ -87,6 +88,7 @@ __all__ = [
     "Ranking",
     "Reading",
     "ReadingSummary",
+    "Reducer",
     "ScoreSummary",
     "Shortfall",
     "Spread",

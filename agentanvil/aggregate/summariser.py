@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from agentanvil.aggregate.agreement import AgreementTally, comparable_overalls
 from agentanvil.aggregate.baseline import Baseline
 from agentanvil.aggregate.call_ways import WaysTally
 from agentanvil.aggregate.dimension import DimensionTally
 from agentanvil.aggregate.examples import Examples
-from agentanvil.aggregate.frame import Frame, Reading
+from agentanvil.aggregate.frame import Reading
 from agentanvil.aggregate.gate import GateTally
 from agentanvil.aggregate.item import ItemOutcomes, ItemResult
 from agentanvil.aggregate.jury import JuryTerms
@@ -21,8 +20,7 @@ from agentanvil.aggregate.pair_summary import Pairwise
 from agentanvil.aggregate.pairwise import PairTally
 from agentanvil.aggregate.panel_notes import panel_notes
 from agentanvil.aggregate.panel_summary import PanelSummary
-from agentanvil.aggregate.panel_tally import PanelTally
-from agentanvil.aggregate.reduce import reduce_item
+from agentanvil.aggregate.reducer import Reducer
 from agentanvil.aggregate.scores import ScoreTally
 from agentanvil.aggregate.summary import FORMAT, Coverage, DimensionSummary, OverallSummary, Summary
 from agentanvil.aggregate.usage import UsageTally
@@ -49,13 +47,8 @@ class Summariser:
         baseline: Baseline | None = None,
         jury: JuryTerms | None = None,
     ) -> None:
-        self.frame = Frame.of(rubric, plan.first, reading=reading, baseline=baseline)
-        # One judge's rows pay nothing for there being panels.
-        self._panel: PanelTally | None = None
-        if plan.others:
-            own = replace(plan.first, calls=tuple(call for call in plan.calls if not call.compared))
-            alone = Frame.of(rubric, own, reading=reading, baseline=baseline)
-            self._panel = PanelTally(self.frame, alone, plan, jury)
+        self._reducer = Reducer(rubric, plan, reading=reading, baseline=baseline, jury=jury)
+        self.frame = self._reducer.frame
         self._seed = seed
         self._gate_is_idle = rubric.mode == "pairwise" and bool(rubric.gate)
         self._allow_expected = rubric.allow_expected
@@ -72,8 +65,8 @@ class Summariser:
         self._flags: Counter[str] = Counter()
 
     def add(self, item: ItemOutcomes) -> ItemResult:
-        """Reduce one row, count it, and return what the row reports need. Raises ValueError as `reduce_item`."""
-        result = reduce_item(self.frame, item) if self._panel is None else self._panel.add(item)
+        """Reduce one row, count it, and return what the row reports need. Raises ValueError as `Reducer.reduce`."""
+        result = self._reducer.reduce(item)
         self._items += 1
         for tally, dimension in zip(self._dimensions, result.dimensions, strict=True):
             tally.add(result, dimension)
@@ -98,7 +91,7 @@ class Summariser:
         """Return the summary; `notes` are sentences that only the caller can know, and stand first."""
         dimensions = tuple(tally.summary(self._seed) for tally in self._dimensions)
         pairwise = self._pairs.result(self._seed) if self._pairs is not None else None
-        panel = self._panel.result(self._seed) if self._panel is not None else None
+        panel = self._reducer.panel(self._seed)
         return Summary(
             format=FORMAT,
             rubric_id=self.frame.rubric_id,

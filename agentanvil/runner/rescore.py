@@ -33,8 +33,8 @@ from agentanvil.runner.folder import (
 from agentanvil.runner.job import Job, Surroundings, prepare
 from agentanvil.runner.manifest import open_manifest, read_share
 from agentanvil.runner.panel_settings import PanelSettings
-from agentanvil.runner.report import read_run
-from agentanvil.runner.reports import plan_of, rubric_of, write_reports
+from agentanvil.runner.reports import write_reports
+from agentanvil.runner.run_view import plan_of, read_run, rubric_of
 from agentanvil.runner.settings import GradeSettings, JudgeSettings
 from agentanvil.verdict import Outcome
 

@@ -15,7 +15,7 @@ from agentanvil.runner.estimate import estimate
 from agentanvil.runner.job import Surroundings
 from agentanvil.runner.judge import as_dict, inspect_judge
 from agentanvil.runner.report import report
-from agentanvil.runner.reports import rubric_of
+from agentanvil.runner.run_view import rubric_of
 from agentanvil.runner.settings import JudgeSettings
 from agentanvil.runner.show import show
 from agentanvil.runner.show_cost import show_cost

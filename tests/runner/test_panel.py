@@ -11,7 +11,7 @@ from agentanvil.errors import JudgeSetupError, RunFolderError, UsageError
 from agentanvil.runner.exits import Exit
 from agentanvil.runner.panel_settings import PanelSettings
 from agentanvil.runner.report import report
-from agentanvil.runner.reports import plan_of
+from agentanvil.runner.run_view import plan_of
 from tests.fakes.panels import asked, judge, jury, scoring
 from tests.fakes.runs import Collected, Runs, read_journal, read_table, recording, rows, verdict
 from tests.fakes.server import Answer, FakeServer, error, unused_port

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from agentanvil.stats import (
-    BinomialTest,
     Estimate,
     Interval,
-    Strengths,
     adjacent_agreement,
     binomial_test,
     bradley_terry,
@@ -28,6 +26,11 @@ from agentanvil.stats import (
     sample_sd,
     wilson_interval,
 )
+from tests.fakes import vector_calls_association as association
+from tests.fakes import vector_calls_correction as correction
+from tests.fakes import vector_calls_inference as inference
+from tests.fakes import vector_calls_reliability as reliability
+from tests.fakes.vector_answers import Answer, Call, of_estimate, of_interval
 
 FOLDER = Path(__file__).parent / "vectors"
 RECORDS = [
@@ -41,14 +44,15 @@ def _cluster_bootstrap(clusters: list[list[float]], p: dict[str, Any]) -> Interv
     return cluster_bootstrap_mean(clusters, seed=p["seed"], resamples=p["B"], level=p["level"])
 
 
-def _strengths(i: dict[str, Any], p: dict[str, Any]) -> Strengths:
+def _strengths(i: dict[str, Any], p: dict[str, Any]) -> Answer:
     points = [[float(n) for n in row] for row in i["wins"]]
     if p["ties"] == "half":
         for one, row in enumerate(i["tie_counts"]):
             for other, ties in enumerate(row):
                 points[one][other] += ties / 2
                 points[other][one] += ties / 2
-    return bradley_terry(points)
+    found = bradley_terry(points)
+    return Answer(None if found.values is None else list(found.values), found.reason)
 
 
 def _preference(i: dict[str, Any]) -> Estimate:
@@ -63,49 +67,60 @@ def _share(one: float, other: float) -> float:
     return math.exp(one) / (math.exp(one) + math.exp(other))
 
 
-Result = Estimate | Interval | BinomialTest | Strengths
-CALLS: dict[str, Callable[[dict[str, Any], dict[str, Any]], Result]] = {
-    "adjacent_agreement": lambda i, p: adjacent_agreement(i["a"], i["b"], p["step"]),
-    "binomial_test_first_position": lambda i, p: binomial_test(i["first"], i["first"] + i["second"], p["p0"]),
+def _first_position(i: dict[str, Any], p: dict[str, Any]) -> Answer:
+    found = binomial_test(i["first"], i["first"] + i["second"], p["p0"])
+    share = None if found.p_value is None else found.successes / found.n
+    return Answer(None if share is None else [share, found.p_value], found.reason)
+
+
+OWN: Mapping[str, Call] = {
+    "adjacent_agreement": lambda i, p: of_estimate(adjacent_agreement(i["a"], i["b"], p["step"])),
+    "binomial_test_first_position": _first_position,
     "bradley_terry": _strengths,
-    "clopper_pearson_interval": lambda i, p: clopper_pearson_interval(i["successes"], i["n"], 1 - p["alpha"]),
-    "bootstrap_ci_mean": lambda i, p: _cluster_bootstrap([[x] for x in i["x"]], p),
-    "cluster_bootstrap_ci_mean": lambda i, p: _cluster_bootstrap(i["clusters"], p),
-    "cohen_kappa": lambda i, p: cohen_kappa(i["a"], i["b"], p["labels"], p["weights"]),
-    "exact_agreement": lambda i, p: exact_agreement(i["a"], i["b"]),
-    "krippendorff_alpha": lambda i, p: krippendorff_alpha(i["ratings"], p["level"]),
-    "order_combined_preference": lambda i, _: _preference(i),
-    "sd": lambda i, p: (sample_sd if p["kind"] == "sample" else population_sd)(i["x"]),
-    "wilson_interval": lambda i, p: wilson_interval(i["successes"], i["n"], 1 - p["alpha"]),
+    "clopper_pearson_interval": lambda i, p: of_interval(
+        clopper_pearson_interval(i["successes"], i["n"], 1 - p["alpha"])
+    ),
+    "bootstrap_ci_mean": lambda i, p: of_interval(_cluster_bootstrap([[x] for x in i["x"]], p)),
+    "cluster_bootstrap_ci_mean": lambda i, p: of_interval(_cluster_bootstrap(i["clusters"], p)),
+    "cohen_kappa": lambda i, p: of_estimate(cohen_kappa(i["a"], i["b"], p["labels"], p["weights"])),
+    "exact_agreement": lambda i, p: of_estimate(exact_agreement(i["a"], i["b"])),
+    "krippendorff_alpha": lambda i, p: of_estimate(krippendorff_alpha(i["ratings"], p["level"])),
+    "order_combined_preference": lambda i, _: of_estimate(_preference(i)),
+    "sd": lambda i, p: of_estimate((sample_sd if p["kind"] == "sample" else population_sd)(i["x"])),
+    "wilson_interval": lambda i, p: of_interval(wilson_interval(i["successes"], i["n"], 1 - p["alpha"])),
 }
 
 
-def _numbers(result: Result) -> list[float] | None:
-    if isinstance(result, Estimate):
-        return None if result.value is None else [result.value]
-    if isinstance(result, BinomialTest):
-        return None if result.p_value is None else [result.successes / result.n, result.p_value]
-    if isinstance(result, Strengths):
-        return None if result.values is None else list(result.values)
-    if result.low is None or result.high is None:
-        return None
-    return [result.low, result.high]
+CALLS: Mapping[str, Call] = OWN | association.CALLS | reliability.CALLS | correction.CALLS | inference.CALLS
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=[r["id"] for r in RECORDS])
 def test_reproduces_the_reference(record: dict[str, Any]) -> None:
-    result = CALLS[record["statistic"]](record["input"], record["params"])
-    got, expected, tolerance = _numbers(result), record["expected"], record["tolerance"]
-    if expected is None:
-        assert got is None
-        assert result.reason
+    answer = CALLS[record["statistic"]](record["input"], record["params"])
+    if record["expected"] is None:
+        assert answer.value is None
+        assert answer.reason
         return
-    wanted = expected if isinstance(expected, list) else [expected]
-    assert result.reason is None
-    assert got is not None
-    assert len(got) == len(wanted)
-    for value, target in zip(got, wanted, strict=True):
-        assert abs(value - target) <= tolerance["abs"] + tolerance["rel"] * abs(target)
+    assert answer.reason is None
+    _compare(answer.value, record["expected"], record["tolerance"], answer.reasons)
+
+
+def _compare(got: Any, wanted: Any, tolerance: dict[str, float], reasons: Mapping[str, str | None]) -> None:
+    if isinstance(wanted, dict):
+        for name, value in wanted.items():
+            if value is None:
+                assert got[name] is None, name
+                assert reasons[name], name
+            else:
+                _compare(got[name], value, tolerance, {})
+    elif isinstance(wanted, list):
+        assert len(got) == len(wanted)
+        for value, target in zip(got, wanted, strict=True):
+            _compare(value, target, tolerance, {})
+    elif isinstance(wanted, bool | str) or wanted is None:
+        assert got == wanted
+    else:
+        assert abs(got - wanted) <= tolerance["abs"] + tolerance["rel"] * abs(wanted)
 
 
 def test_every_statistic_with_vectors_is_called() -> None:

@@ -1,0 +1,85 @@
+"""A study: several runs that differ in one thing each, in folders of their own, under one budget.
+
+Each arm is an ordinary run: it is journaled, resumes by itself, and `anvil report` rebuilds it. Calls that arms share
+come from the cache.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from agentanvil.runner.estimate import Estimate, estimate
+from agentanvil.runner.events import Listener
+from agentanvil.runner.exits import Ending
+from agentanvil.runner.folder import read_manifest
+from agentanvil.runner.grade import GradeResult, grade
+from agentanvil.runner.job import Surroundings
+from agentanvil.runner.settings import GradeSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One condition. `settings` are those of its run; `settings.out` is its folder."""
+
+    name: str
+    settings: GradeSettings
+
+    @property
+    def folder(self) -> Path:
+        """The run folder. Raises ValueError for settings without one: a study's folders follow from its own."""
+        if self.settings.out is None:
+            raise ValueError(f"the arm {self.name} has no folder")
+        return self.settings.out
+
+
+@dataclass(frozen=True, slots=True)
+class StudyEnd:
+    """The arms that were run, in their order, and how the last of them ended; later ones were not begun."""
+
+    runs: tuple[GradeResult, ...]
+    ending: Ending
+
+
+def run_arms(
+    arms: Sequence[Arm],
+    around: Surroundings,
+    listener: Listener,
+    *,
+    max_cost: float | None = None,
+    max_calls: int | None = None,
+) -> StudyEnd:
+    """Run the arms one after another, until one stops early. Raises InputError as `grade` does.
+
+    `max_cost` is in US dollars for all arms over all sittings, `max_calls` counts the wire attempts of this one.
+    """
+    runs: list[GradeResult] = []
+    for arm in arms:
+        others = sum(spent(other.folder) for other in arms if other is not arm)
+        judge = replace(
+            arm.settings.judge,
+            max_cost=None if max_cost is None else max(0.0, max_cost - others),
+            max_calls=None if max_calls is None else max(0, max_calls - sum(run.tally.calls for run in runs)),
+        )
+        listener.notice(f"arm {len(runs) + 1} of {len(arms)}: {arm.name}")
+        runs.append(grade(replace(arm.settings, judge=judge), around, listener))
+        if runs[-1].ending != "complete":
+            break
+    return StudyEnd(tuple(runs), runs[-1].ending if runs else "complete")
+
+
+def estimate_arms(arms: Sequence[Arm], around: Surroundings) -> tuple[Estimate, ...]:
+    """Return what each arm would ask, as `--dry-run` tells it. Raises InputError as `estimate` does.
+
+    What one arm would put into the cache for a later one is counted in both.
+    """
+    return tuple(estimate(arm.settings, around) for arm in arms)
+
+
+def spent(folder: Path) -> float:
+    """Return the US dollars that the run in a folder has cost so far, as far as its prices are known."""
+    manifest = read_manifest(folder)
+    sessions: list[dict[str, Any]] = [] if manifest is None else manifest["sessions"]
+    return sum(session["cost_usd"] or 0.0 for session in sessions)
