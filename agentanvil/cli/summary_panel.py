@@ -12,14 +12,12 @@ from agentanvil.aggregate import (
     Disagreement,
     Escalation,
     JudgeAgreement,
-    PanelJudge,
     PanelSummary,
     Summary,
     Usage,
 )
+from agentanvil.cli.output import visible
 from agentanvil.cli.tables import cut, number, share, span, titled_table
-
-_NAME_WIDTH = 48
 
 
 def panel_blocks(summary: Summary) -> list[RenderableType]:
@@ -28,11 +26,13 @@ def panel_blocks(summary: Summary) -> list[RenderableType]:
     if panel is None:
         return []
     blocks: list[RenderableType] = [_judges(panel), _agreement(panel)]
+    if any(judge.labels for judge in panel.judges):
+        blocks.append(_labels(panel))
     differing = [(found.id, wide) for found in panel.agreement[:-1] for wide in found.widest]
     if differing:
         blocks.append(_differing(panel, differing))
     if panel.escalation is not None:
-        blocks.append(Text("\n").join(Text(line) for line in _escalation(panel.escalation)))
+        blocks.append(Text("\n").join(Text(line) for line in _escalation(panel.escalation, summary)))
     return blocks
 
 
@@ -40,7 +40,7 @@ def _judges(panel: PanelSummary) -> Table:
     table = titled_table(
         _title(panel),
         ("", "right"),
-        ("judge", "left"),
+        ("judge", "fold"),
         ("items", "right"),
         ("verdicts", "right"),
         ("missing", "right"),
@@ -48,14 +48,11 @@ def _judges(panel: PanelSummary) -> Table:
         ("tokens out", "right"),
         ("cost", "right"),
     )
-    labelled = any(judge.labels for judge in panel.judges)
-    if labelled:
-        table.add_column("exact with hand grades", header_style="dim", no_wrap=True)
     for place, judge in enumerate(panel.judges, 1):
         states = judge.states
         given = states["scored"] + states["not_applicable"]
         cells = (str(judge.items), str(given), str(sum(states.values()) - given), *_usage(judge.usage))
-        table.add_row(str(place), Text(cut(judge.judge, _NAME_WIDTH)), *cells, *([_labels(judge)] if labelled else []))
+        table.add_row(str(place), Text(visible(judge.judge)), *cells)
     return table
 
 
@@ -74,16 +71,23 @@ def _usage(usage: Usage) -> tuple[str, str, str]:
     return tokens[0], tokens[1], _dollars(usage.cost)
 
 
-def _labels(judge: PanelJudge) -> str:
-    parts = [f"{name} {share(found.exact)} (kappa {number(found.kappa)})" for name, found in judge.labels.items()]
-    return ", ".join(parts) or "–"
+def _labels(panel: PanelSummary) -> Table:
+    table = titled_table("Each judge against hand grades: exact (kappa)", ("dimension", "fold"))
+    for place in range(1, len(panel.judges) + 1):
+        table.add_column(f"judge {place}", justify="right", header_style="dim")
+    names = dict.fromkeys(name for judge in panel.judges for name in judge.labels)
+    for name in names:
+        found = [judge.labels.get(name) for judge in panel.judges]
+        cells = ["–" if one is None else f"{share(one.exact)} ({number(one.kappa)})" for one in found]
+        table.add_row(name, *cells)
+    return table
 
 
 def _agreement(panel: PanelSummary) -> Table:
     over = "" if panel.agreement_over == "every item" else " on the random share alone"
     table = titled_table(
         f"How far the judges agree{over}",
-        ("dimension", "left"),
+        ("dimension", "fold"),
         ("items", "right"),
         ("alpha", "right"),
         ("95 % interval", "left"),
@@ -135,19 +139,26 @@ def _differing(panel: PanelSummary, differing: list[tuple[str, Disagreement]]) -
     return table
 
 
-def _escalation(found: Escalation) -> Iterator[str]:
+def _escalation(found: Escalation, summary: Summary) -> Iterator[str]:
     asked = sum(found.items.values())
     reasons = ", ".join(f"{n} {reason}" for reason, n in found.items.items() if n and reason != "share")
     random = f"{found.drawn} of them in the random share"
     yield f"second judge: asked about {asked} item(s) ({'; '.join(filter(None, (reasons, random)))})"
     yield (
         f"it decided {found.replaced} verdict(s): {found.changed} otherwise than the first, "
-        f"{found.filled} where the first had none; {found.decided_otherwise} item(s) came out otherwise"
+        f"{found.filled} where the first had none{_otherwise(found, summary)}"
     )
     yield (
         f"first judge {_dollars(found.first_cost)} · second {_dollars(found.second_cost)} · "
         f"the second about everything {_about(found.everything_cost)}{_saved(found.saved)}"
     )
+
+
+def _otherwise(found: Escalation, summary: Summary) -> str:
+    """Return how many items were decided otherwise; nothing where there is no winner and no gate to decide."""
+    if summary.pairwise is not None:
+        return f"; {found.decided_otherwise} item(s) have another winner"
+    return "" if summary.gate.verdict == "none" else f"; {found.decided_otherwise} item(s) pass or fail otherwise"
 
 
 def _saved(saved: float | None) -> str:

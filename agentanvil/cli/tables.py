@@ -11,10 +11,20 @@ QUOTE_WIDTH = 100
 
 
 def titled_table(title: str, *columns: tuple[str, str]) -> Table:
-    """Return an empty table; each column has a name and a side, `left` or `right`."""
+    """Return an empty table; each column has a name and a side: `left`, `right`, or `fold` for long names.
+
+    Where the terminal is too narrow for everything, columns that fold give way on several lines; nothing is cut.
+    """
     table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name, justify in columns:
-        table.add_column(name, justify="right" if justify == "right" else "left", header_style="dim", no_wrap=True)
+        folds = justify == "fold"
+        table.add_column(
+            name,
+            justify="right" if justify == "right" else "left",
+            header_style="dim",
+            no_wrap=not folds,
+            overflow="fold" if folds else "ellipsis",
+        )
     return table
 
 

@@ -16,9 +16,9 @@ from agentanvil.verdict import Exchange, Scored
 from tests.fakes.graded import ERROR, NA, Pair, columns, compared, grade, grade_by, item, plan, rubric
 
 
-def shown(summary: Summary, tally: Tally | None = None, folder: str = "runs/x") -> str:
+def shown(summary: Summary, tally: Tally | None = None, folder: str = "runs/x", *, width: int = 120) -> str:
     file = io.StringIO()
-    print_summary(Console(file=file, width=120, color_system=None), summary, tally, folder)
+    print_summary(Console(file=file, width=width, color_system=None), summary, tally, folder)
     return file.getvalue()
 
 

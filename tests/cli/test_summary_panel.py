@@ -26,8 +26,8 @@ def jury() -> Summary:
     return summariser.finish()
 
 
-def escalated(first: float | None = 0.002, second: float | None = 0.05) -> Summary:
-    of = rubric("accuracy", gate={"accuracy": 3})
+def escalated(first: float | None = 0.002, second: float | None = 0.05, gate: int | None = 3) -> Summary:
+    of = rubric("accuracy", gate={} if gate is None else {"accuracy": gate})
     shape = seated(plan(of), SECOND, role="escalation", share=0.3)
     summariser = Summariser(of, shape, seed=7)
     for n in range(12):
@@ -44,16 +44,40 @@ def escalated(first: float | None = 0.002, second: float | None = 0.05) -> Summa
 def panel_of(text: str) -> str:
     """The part of the summary that concerns the panel, and the notes."""
     start = text.index("Jury:") if "Jury:" in text else text.index("Second judge where")
-    end = text.index("gate: ") if "gate: " in text else text.index("verdicts 24 of 24")
+    end = text.index("gate: ") if "gate: " in text else text.rindex("\nverdicts ")
     return "\n".join(line.rstrip() for line in text[start:end].splitlines())
 
 
-def test_a_jury_as_it_is_shown(snapshot: SnapshotAssertion) -> None:
-    assert panel_of(shown(jury())) == snapshot
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_jury_as_it_is_shown(snapshot: SnapshotAssertion, width: int) -> None:
+    assert panel_of(shown(jury(), width=width)) == snapshot
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_no_name_of_a_judge_and_no_figure_of_labels_is_cut(snapshot: SnapshotAssertion, width: int) -> None:
+    of = rubric("faithfulness", "completeness", "instruction_following")
+    names = [f"compat:{word}-{'x' * 40}@http://127.0.0.1:1/v1" for word in ("second", "third")]
+    shape = seated(plan(of), *names)
+    summariser = Summariser(of, shape, seed=7)
+    for n in range(12):
+        score = 1 + n % 5
+        cells: dict[str, Score] = dict.fromkeys(("faithfulness", "completeness", "instruction_following"), score)
+        summariser.add(said(shape, n, cells, cells, cells, labels={name: (float(score),) for name in cells}))
+    text = panel_of(shown(summariser.finish(), width=width))
+    tables = text[: text.index("How far")] + text[text.index("How far") :].replace(" … ", " to ")
+    assert "…" not in tables
+    assert tables == snapshot
 
 
 def test_an_escalation_as_it_is_shown(snapshot: SnapshotAssertion) -> None:
     assert panel_of(shown(escalated())) == snapshot
+
+
+def test_what_passes_otherwise_is_told_only_where_there_is_a_gate() -> None:
+    assert "2 item(s) pass or fail otherwise" in shown(escalated())
+    text = shown(escalated(gate=None))
+    assert "1 where the first had none\n" in text
+    assert "otherwise than the first, 1" in text
 
 
 def test_one_judge_is_no_panel() -> None:
