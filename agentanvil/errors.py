@@ -15,6 +15,7 @@ AnvilError
 │   │   ├── ConnectionFaultError
 │   │   ├── DeadlineError
 │   │   └── MalformedBodyError
+│   │       └── OtherContractError
 │   ├── RejectedError         this request will never pass, others may
 │   │   └── RequestTooLargeError
 │   ├── ParameterRefusedError one parameter of the request is not accepted
@@ -166,6 +167,10 @@ class MalformedBodyError(TransientError):
     """A 200 whose body is not the API's JSON (a proxy's page, half an object)."""
 
     code = "malformed_body"
+
+
+class OtherContractError(MalformedBodyError):
+    """An answer in the form of another provider's contract: the judge was named wrongly, unless others passed."""
 
 
 class RejectedError(CallError):

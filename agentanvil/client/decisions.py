@@ -22,7 +22,13 @@ from agentanvil.client.base import ChatReply, ChatRequest, Usage
 from agentanvil.client.counts import count
 from agentanvil.client.envelope import Written, read_as_written
 from agentanvil.client.http_answer import answered, request_id
-from agentanvil.errors import EndpointError, MalformedBodyError, ParameterRefusedError, RejectedError
+from agentanvil.errors import (
+    EndpointError,
+    MalformedBodyError,
+    OtherContractError,
+    ParameterRefusedError,
+    RejectedError,
+)
 from agentanvil.hashing import well_formed
 
 AnswerKind = Literal["predicate", "choice", "score", "refusal", "unknown"]
@@ -144,9 +150,9 @@ def number(value: object) -> float | None:
         return None
 
 
-def other_dialect(provider: str) -> EndpointError:
+def other_dialect(provider: str) -> OtherContractError:
     """Return the error for answers that are another contract's."""
-    return EndpointError(
+    return OtherContractError(
         f"the answers are written as those of {provider}, the other contract for typed questions",
         hint=f"Name the judge as {provider}:MODEL@URL.",
     )

@@ -17,7 +17,14 @@ from agentanvil.client.proof import Proof
 from agentanvil.client.refusals import CAPS, LOGPROBS
 from agentanvil.client.secret import SHORTEST_IN_REPLIES, Redactor, Secret
 from agentanvil.client.transport import Transport
-from agentanvil.errors import AnvilError, CallError, EndpointError, ParameterRefusedError, RejectedError
+from agentanvil.errors import (
+    AnvilError,
+    CallError,
+    EndpointError,
+    OtherContractError,
+    ParameterRefusedError,
+    RejectedError,
+)
 
 _UNEXPLAINED = RejectedError.code
 
@@ -168,6 +175,8 @@ class ProviderClient:
             )
             endpoint.attempts = error.attempts
             error = endpoint
+        elif isinstance(error, OtherContractError) and not await self._proof.passed():
+            error = EndpointError(error.message, status=error.status, hint=error.hint)
         error.message = self._clean(error.message)
         error.hint = None if error.hint is None else self._clean(error.hint)
         error.args = (error.message,)

@@ -21,6 +21,7 @@ from agentanvil.errors import (
     CallError,
     EndpointError,
     MalformedBodyError,
+    OtherContractError,
     RateLimitedError,
     RejectedError,
     RequestTooLargeError,
@@ -209,10 +210,10 @@ def test_a_repeated_key_is_not_lost() -> None:
 
 
 def test_answers_in_the_other_contract_name_the_other_provider() -> None:
-    with pytest.raises(EndpointError) as caught:
+    with pytest.raises(OtherContractError) as caught:
         read(OPENAI, in_map(a={"noul": 1}))
     assert "systemone:MODEL@URL" in (caught.value.hint or "")
-    with pytest.raises(EndpointError) as caught:
+    with pytest.raises(OtherContractError) as caught:
         read(SYSTEM_ONE, in_list({"type": "refusal"}))
     assert "openai-decisions:MODEL@URL" in (caught.value.hint or "")
 

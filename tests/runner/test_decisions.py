@@ -374,3 +374,22 @@ def test_the_key_comes_from_its_own_variable_and_loopback_needs_none(tmp_path: P
         runs.grade(evidence="none")
         runs.grade(evidence="none", environ={"SYSTEMONE_API_KEY": "k-0123456789"}, out=tmp_path / "keyed")
         assert [request.headers.get("authorization") for request in server.requests] == [None, "Bearer k-0123456789"]
+
+
+@both
+def test_one_answer_in_the_other_contract_costs_its_own_row_and_a_judge_that_never_speaks_its_own_ends_the_run(
+    tmp_path: Path, provider: str
+) -> None:
+    told: Mapping[str, Told] = {"accuracy": (0.0, 0.0, 1.0), "coverage": (0.0, 0.0, 1.0)}
+    own = CONTRACTS[provider](of_rows(*[told] * 3))
+    strange = answer_json({"answers": {} if provider == "openai-decisions" else []})
+    mixed = FakeServer(lambda request: strange if b"What is 1" in request.body else own(request))
+    for name in ("mixed", "strange"):
+        (tmp_path / name).mkdir()
+    with mixed as server:
+        done = runs_of(tmp_path / "mixed", server, provider).grade(environ=KEYS, evidence="none", concurrency=1)
+    assert done.summary.coverage.states["scored"] == 4
+    assert {item.code for item in done.summary.missing} == {"malformed_body"}
+    with FakeServer(lambda _: strange) as server, pytest.raises(JudgeSetupError, match="the other contract") as caught:
+        runs_of(tmp_path / "strange", server, provider).grade(environ=KEYS, evidence="none")
+    assert ":MODEL@URL" in (caught.value.hint or "")
