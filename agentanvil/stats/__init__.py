@@ -12,9 +12,42 @@ from agentanvil.stats.agreement import (
     kappa_interval,
     kappa_of_tables,
 )
+from agentanvil.stats.bca import bca_bootstrap_mean
+from agentanvil.stats.association import (
+    Association,
+    association,
+    association_interval,
+    kendall_tau_b,
+    pearson,
+    spearman,
+)
 from agentanvil.stats.binomial import BinomialTest, binomial_test, clopper_pearson_interval
+from agentanvil.stats.clustered import clustered_se_mean, design_effect, design_effect_ratio
+from agentanvil.stats.error import (
+    ErrorMeasure,
+    mean_absolute_error,
+    mean_error,
+    mean_error_interval,
+    signed_bias,
+)
 from agentanvil.stats.estimate import Estimate, Interval
+from agentanvil.stats.hypothesis import (
+    SignificanceTest,
+    discordant,
+    mcnemar_exact,
+    mcnemar_midp,
+    paired_differences,
+    paired_permutation_test,
+    wilcoxon_signed_rank,
+)
 from agentanvil.stats.interval import cluster_bootstrap_mean, mirrored_bootstrap_mean, wilson_interval
+from agentanvil.stats.kappa_features import (
+    ONE_LABEL,
+    kappa_difference,
+    kappa_features,
+    kappa_features_interval,
+    kappa_of_features,
+)
 from agentanvil.stats.krippendorff import (
     ALPHA_BAR,
     Level,
@@ -23,7 +56,9 @@ from agentanvil.stats.krippendorff import (
     alpha_of_features,
     krippendorff_alpha,
 )
+from agentanvil.stats.multiplicity import benjamini_hochberg, holm
 from agentanvil.stats.paired import win_rate, win_rate_interval
+from agentanvil.stats.power import RequiredPairs, least_detectable_difference_paired, required_n_paired
 from agentanvil.stats.preference import combined_preference, log_odds, sigmoid
 from agentanvil.stats.ranking import Strengths, bradley_terry, bradley_terry_intervals
 from agentanvil.stats.spread import (
@@ -34,13 +69,19 @@ from agentanvil.stats.spread import (
     sample_sd,
     unanimous_share,
 )
+from agentanvil.stats.totals import totals_interval
 
 __all__ = [
     "ALPHA_BAR",
+    "ONE_LABEL",
+    "Association",
     "BinomialTest",
+    "ErrorMeasure",
     "Estimate",
     "Interval",
     "Level",
+    "RequiredPairs",
+    "SignificanceTest",
     "Strengths",
     "Weights",
     "adjacent_agreement",
@@ -48,26 +89,54 @@ __all__ = [
     "alpha_features",
     "alpha_interval",
     "alpha_of_features",
+    "association",
+    "association_interval",
+    "bca_bootstrap_mean",
+    "benjamini_hochberg",
     "binomial_test",
     "bradley_terry",
     "bradley_terry_intervals",
     "clopper_pearson_interval",
     "cluster_bootstrap_mean",
+    "clustered_se_mean",
     "cohen_kappa",
     "combined_preference",
+    "design_effect",
+    "design_effect_ratio",
+    "discordant",
     "exact_agreement",
+    "holm",
+    "kappa_difference",
+    "kappa_features",
+    "kappa_features_interval",
     "kappa_interval",
+    "kappa_of_features",
     "kappa_of_tables",
+    "kendall_tau_b",
     "krippendorff_alpha",
+    "least_detectable_difference_paired",
     "log_odds",
+    "mcnemar_exact",
+    "mcnemar_midp",
     "mean",
+    "mean_absolute_error",
+    "mean_error",
+    "mean_error_interval",
     "mirrored_bootstrap_mean",
     "modal_agreement",
+    "paired_differences",
+    "paired_permutation_test",
+    "pearson",
     "pooled_sd",
     "population_sd",
+    "required_n_paired",
     "sample_sd",
     "sigmoid",
+    "signed_bias",
+    "spearman",
+    "totals_interval",
     "unanimous_share",
+    "wilcoxon_signed_rank",
     "wilson_interval",
     "win_rate",
     "win_rate_interval",

@@ -1,0 +1,106 @@
+"""Cohen's kappa from sums over items, so that its cost does not grow with the square of the scale.
+
+Quadratic weights need moments alone. With x and y the positions of the two labels on the scale and n the number of
+pairs, observed disagreement is Σ(x − y)² = Σx² + Σy² − 2Σxy, and what two independent raters with the same margins
+would have is Σx² + Σy² − 2ΣxΣy / n. Without weights (few categories, as booleans and winners have) the sums are the
+table's cells. Both give what `kappa_of_tables` gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentanvil.stats.estimate import Estimate, Interval
+from agentanvil.stats.totals import totals_interval
+
+Floats = NDArray[np.float64]
+Features = tuple[float, ...]
+
+ONE_LABEL = "both sides are one and the same label on every item"
+# Sums of fractions carry rounding dust.
+_DUST = 1e-9
+_DECIMALS = 12
+
+
+def kappa_features(pairs: Sequence[tuple[float, float]], values: Sequence[float], *, quadratic: bool) -> Features:
+    """Return what one item brings to kappa: all its pairs of labels together count as one; none bring nothing.
+
+    `values` are the scale, ascending. Raises ValueError for a label that is not on it.
+    """
+    position = {value: float(place) for place, value in enumerate(values)}
+    size = len(values)
+    if not all(x in position and y in position for x, y in pairs):
+        raise ValueError(f"labels {list(pairs)!r} are not all on the scale {list(values)!r}")
+    places = np.array([(position[x], position[y]) for x, y in pairs], dtype=np.float64).reshape(-1, 2)
+    share = 1 / len(pairs) if pairs else 0.0
+    if not quadratic:
+        cells = (places[:, 0] * size + places[:, 1]).astype(np.int64)
+        return tuple((np.bincount(cells, minlength=size * size) * share).tolist())
+    x, y = (places - (size - 1) / 2).T
+    sums = [len(pairs), x.sum(), y.sum(), (x * x).sum(), (y * y).sum(), (x * y).sum()]
+    return tuple(float(each) * share for each in sums)
+
+
+def kappa_of_features(features: Sequence[Features], multiplicity: Sequence[int], *, quadratic: bool) -> Estimate:
+    """Return kappa of items that occur `multiplicity` times each; n counts those that bring a pair."""
+    n = sum(times for feature, times in zip(features, multiplicity, strict=True) if any(feature))
+    if not n:
+        return Estimate(None, 0, "no item has both")
+    total = np.array(multiplicity, dtype=np.float64) @ np.array(features)
+    value = float(_kappas(total[np.newaxis], quadratic)[0])
+    return Estimate(None, n, ONE_LABEL) if np.isnan(value) else Estimate(round(value, _DECIMALS) + 0.0, n)
+
+
+def kappa_features_interval(
+    features: Sequence[Features], multiplicity: Sequence[int], *, quadratic: bool, seed: int, level: float = 0.95
+) -> Interval:
+    """Return kappa's percentile interval, resampling items; see `totals_interval`."""
+    return totals_interval(features, multiplicity, lambda sums: _kappas(sums, quadratic), seed=seed, level=level)
+
+
+def kappa_difference(
+    features: Sequence[tuple[Features, Features]],
+    multiplicity: Sequence[int],
+    *,
+    quadratic: bool,
+    seed: int,
+    level: float = 0.95,
+) -> tuple[Estimate, Interval]:
+    """Return the first kappa minus the second, both of the same items, and its interval.
+
+    Each item brings features to both; items are resampled with both, since what one kappa owes to the items that were
+    drawn the other does too.
+    """
+    first = kappa_of_features([one for one, _ in features], multiplicity, quadratic=quadratic)
+    second = kappa_of_features([two for _, two in features], multiplicity, quadratic=quadratic)
+    joined = [one + two for one, two in features]
+    half = len(features[0][0]) if features else 0
+
+    def difference(sums: Floats) -> Floats:
+        return _kappas(sums[:, :half], quadratic) - _kappas(sums[:, half:], quadratic)
+
+    interval = totals_interval(joined, multiplicity, difference, seed=seed, level=level)
+    n = min(first.n, second.n)
+    if first.value is None or second.value is None:
+        return Estimate(None, n, first.reason or second.reason), interval
+    return Estimate(round(first.value - second.value, _DECIMALS) + 0.0, n), interval
+
+
+def _kappas(sums: Floats, quadratic: bool) -> Floats:
+    """Return kappa for each row of (B, F) sums, NaN where no disagreement could be expected."""
+    if quadratic:
+        n, x, y, xx, yy, xy = sums.T
+        some = np.where(n > 0, n, 1.0)
+        observed, expected = xx + yy - 2 * xy, xx + yy - 2 * x * y / some
+    else:
+        size = round(sums.shape[1] ** 0.5)
+        tables = sums.reshape(-1, size, size)
+        n = tables.sum(axis=(1, 2))
+        some = np.where(n > 0, n, 1.0)
+        observed = n - np.trace(tables, axis1=1, axis2=2)
+        expected = n - (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1) / some
+    defined = expected > _DUST * some
+    return np.where(defined, 1 - observed / np.where(defined, expected, 1.0), np.nan)
