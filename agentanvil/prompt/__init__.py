@@ -8,7 +8,7 @@ from agentanvil.prompt.reply_form import NOT_APPLICABLE, reask
 from agentanvil.prompt.system import dimension_text
 from agentanvil.prompt.tokens import estimate_reply_tokens, estimate_tokens
 from agentanvil.prompt.trace_text import TraceText, trace_text
-from agentanvil.prompt.words import PROMPT_VERSION
+from agentanvil.prompt.words import PROMPT_VERSION, built_in_rules
 
 __all__ = [
     "NOT_APPLICABLE",
@@ -24,6 +24,7 @@ __all__ = [
     "TraceText",
     "build_contract",
     "build_questions",
+    "built_in_rules",
     "dimension_text",
     "estimate_question_tokens",
     "estimate_reply_tokens",

@@ -127,7 +127,7 @@ def _instructions(rubric: Rubric, dimension: Dimension) -> str:
         matters = (words.excluded(matter.what.strip(), matter.judged_by) for matter in scope.outside)
         lines.append(f"Out of scope: {'; '.join(matters)}")
     lines.extend(rule.strip() for rule in rubric.rules)
-    lines.extend([words.GROUNDED] if rubric.needs_source else [])
+    lines.extend(text for name, text in words.built_in_rules(rubric).items() if name == "source_alone")
     return "\n".join((*lines, _DATA))
 
 

@@ -9,6 +9,7 @@ from agentanvil.rubric.load import load_rubric, parse_rubric
 from agentanvil.rubric.meaning import rubric_hash
 from agentanvil.rubric.model import (
     OVERALL,
+    BuiltInRule,
     CallMode,
     CheckDimension,
     CheckSpec,
@@ -29,6 +30,7 @@ __all__ = [
     "OVERALL",
     "REGEX_FLAGS",
     "SEVERITIES",
+    "BuiltInRule",
     "CallMode",
     "CheckDimension",
     "CheckSpec",

@@ -129,6 +129,7 @@ def build(wire: RubricWire, source: YamlText, text: str) -> Rubric:
             for index, dimension in enumerate(wire.dimensions)
         ),
         rules=tuple(wire.rules),
+        omit_built_in=tuple(sorted(set(wire.omit_built_in))),
         calls=wire.calls,
         evidence=wire.evidence,
         overall=Overall(

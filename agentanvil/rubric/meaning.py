@@ -11,6 +11,7 @@ def rubric_hash(rubric: Rubric) -> str:
 
     The order of dimensions, rules and scope entries counts, since the judge reads them in that order.
     """
+    omitted = {"omit_built_in": list(rubric.omit_built_in)} if rubric.omit_built_in else {}
     return digest(
         "rubric",
         canonical_json(
@@ -20,6 +21,7 @@ def rubric_hash(rubric: Rubric) -> str:
                 "scale": [rubric.scale.min, rubric.scale.max],
                 "dimensions": [_dimension(dimension) for dimension in rubric.dimensions],
                 "rules": list(rubric.rules),
+                **omitted,
                 "calls": rubric.calls,
                 "evidence": rubric.evidence,
                 "overall": {"rule": rubric.overall.rule, "weights": dict(rubric.overall.weights)},

@@ -9,6 +9,8 @@ from typing import Literal
 EvidenceMode = Literal["quoted", "pinpoint", "none"]
 CallMode = Literal["joint", "split"]
 Mode = Literal["absolute", "pairwise", "gate"]
+BuiltInRule = Literal["only_what_is_there", "round_down", "ignore_style", "ignore_position", "source_alone"]
+"""The names of the rules that every judge is told unless a rubric omits them; `prompt/` has their words."""
 
 OVERALL = "overall"
 """The name under which the overall is gated and reported; no dimension may have it."""
@@ -124,6 +126,7 @@ class ReplyFormat:
 class Rubric:
     """A loaded contract. `hash` covers its meaning, not its layout or comments; `text` is the file itself.
 
+    `omit_built_in` names the built-in rules that the judge is not told.
     `mode` is what is asked with it: a score per dimension, which of two responses is better and by how much, or
     whether a threshold is met. Another mode of the same contract is `dataclasses.replace(rubric, mode=...)`.
     """
@@ -133,6 +136,7 @@ class Rubric:
     scale: Scale
     dimensions: tuple[Dimension | CheckDimension, ...]
     rules: tuple[str, ...] = ()
+    omit_built_in: tuple[BuiltInRule, ...] = ()
     calls: CallMode = "joint"
     evidence: EvidenceMode = "quoted"
     overall: Overall = field(default_factory=Overall)

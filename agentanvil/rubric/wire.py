@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, StringConstraints, Tag
 
+from agentanvil.rubric.model import BuiltInRule
 from agentanvil.rubric.wire_base import Id, Text, Wire
 from agentanvil.rubric.wire_checks import CheckWire
 
@@ -15,6 +16,7 @@ RubricId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]
 HOMES: dict[str, str] = {
     "scale": "at the top level",
     "rules": "at the top level",
+    "omit_built_in": "at the top level",
     "mode": "at the top level",
     "calls": "at the top level",
     "evidence": "at the top level",
@@ -127,6 +129,7 @@ class RubricWire(Wire):
     allow_expected: bool = False
     scale: ScaleWire
     rules: list[Text] = Field(default_factory=list)
+    omit_built_in: list[BuiltInRule] = Field(default_factory=list)
     calls: Literal["joint", "split"] = "joint"
     evidence: Literal["quoted", "pinpoint", "none"] = "quoted"
     reply: ReplyWire | None = None

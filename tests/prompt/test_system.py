@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentanvil.errors import RubricError
 from agentanvil.plan import plan_calls
-from agentanvil.prompt import PromptRenderer, estimate_tokens
+from agentanvil.prompt import PromptRenderer, built_in_rules, estimate_tokens
 from agentanvil.rubric import Dimension, Exclusion, ReplyFormat, Rubric, Scale, Scope, load_rubric
 from tests.fakes.prompts import prompted, scale_rubric, tasks_of
 from tests.fakes.records import row
@@ -153,3 +154,14 @@ def test_a_marked_reply_is_asked_for_in_the_form_that_is_read(reply: ReplyFormat
 def test_shipped_rubrics_stay_affordable_on_a_local_model(name: str) -> None:
     rubric = load_rubric(RUBRICS / f"{name}.yaml")
     assert estimate_tokens(prompted(rubric)[1].system) <= 1000
+
+
+@pytest.mark.parametrize("mode", ["absolute", "pairwise", "gate"])
+def test_an_omitted_built_in_rule_takes_its_line_away_and_nothing_else(mode: str) -> None:
+    full = two(mode=mode, needs_source=True)
+    (call,) = plan_calls(full)
+    lines = PromptRenderer(full, [call]).templates["joint"].system.split("\n")
+    for name, text in built_in_rules(full).items():
+        without = PromptRenderer(replace(full, omit_built_in=(name,)), [call]).templates["joint"].system.split("\n")
+        assert [line for line in lines if line != f"- {text}"] == without
+        assert len(without) == len(lines) - 1

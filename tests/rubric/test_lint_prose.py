@@ -137,3 +137,10 @@ def test_likeness_to_an_expected_answer_may_be_excluded() -> None:
     outside = "scope: {out: [{what: likeness to a reference answer, judged_by: b}]}"
     text = rubric_text(judged("a", more=f"anchors: {{5: no error, 1: two errors}}, {outside}"), judged("b"))
     assert codes(text) == []
+
+
+def test_a_rule_cannot_contradict_a_built_in_rule_that_the_rubric_omits() -> None:
+    rule = "rules: [Round up between two anchors.]"
+    assert "R601" in codes(rubric_text(extra=rule))
+    assert "R601" not in codes(rubric_text(extra=f"{rule}\nomit_built_in: [round_down]"))
+    assert "R601" in codes(rubric_text(extra=f"{rule}\nomit_built_in: [ignore_style]"))
