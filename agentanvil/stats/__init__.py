@@ -12,15 +12,15 @@ from agentanvil.stats.agreement import (
     kappa_interval,
     kappa_of_tables,
 )
-from agentanvil.stats.bca import bca_bootstrap_mean
 from agentanvil.stats.association import (
     Association,
-    association,
     association_interval,
+    association_of_items,
     kendall_tau_b,
     pearson,
     spearman,
 )
+from agentanvil.stats.bca import bca_bootstrap_mean
 from agentanvil.stats.binomial import BinomialTest, binomial_test, clopper_pearson_interval
 from agentanvil.stats.clustered import clustered_se_mean, design_effect, design_effect_ratio
 from agentanvil.stats.error import (
@@ -89,8 +89,8 @@ __all__ = [
     "alpha_features",
     "alpha_interval",
     "alpha_of_features",
-    "association",
     "association_interval",
+    "association_of_items",
     "bca_bootstrap_mean",
     "benjamini_hochberg",
     "binomial_test",

@@ -49,10 +49,10 @@ def cluster_bootstrap_mean(
     Undefined below two clusters. The result depends on the multiset of clusters and the seed alone.
     """
     method = f"cluster bootstrap percentile, {resamples} resamples"
-    counts = _counted(clusters, multiplicity)
+    counts = counted_clusters(clusters, multiplicity)
     if sum(counts.values()) < 2:
         return Interval(None, None, level, method, "fewer than two clusters")
-    low, high = percentile_ends(_resampled_means(counts, seed, resamples), level)
+    low, high = percentile_ends(resampled_means(counts, seed, resamples), level)
     return Interval(low, high, level, method)
 
 
@@ -70,17 +70,19 @@ def mirrored_bootstrap_mean(
     opposite sign give exactly the opposite interval.
     """
     method = f"cluster bootstrap percentile, {resamples} resamples, half of them mirrored"
-    counts = _counted(clusters, multiplicity)
+    counts = counted_clusters(clusters, multiplicity)
     if sum(counts.values()) < 2:
         return Interval(None, None, level, method, "fewer than two clusters")
     turned = {(-total, size): times for (total, size), times in counts.items()}
     half = resamples // 2
-    means = np.concatenate([_resampled_means(counts, seed, half), -_resampled_means(turned, seed, half)])
+    means = np.concatenate([resampled_means(counts, seed, half), -resampled_means(turned, seed, half)])
     low, high = percentile_ends(means, level)
     return Interval(low + 0.0, high + 0.0, level, method)
 
 
-def _counted(clusters: Sequence[Sequence[float]], multiplicity: Sequence[int] | None) -> dict[tuple[float, float], int]:
+def counted_clusters(
+    clusters: Sequence[Sequence[float]], multiplicity: Sequence[int] | None
+) -> dict[tuple[float, float], int]:
     """Return how many clusters have each (sum of rows, number of rows)."""
     times = [1] * len(clusters) if multiplicity is None else multiplicity
     counts: dict[tuple[float, float], int] = {}
@@ -90,7 +92,8 @@ def _counted(clusters: Sequence[Sequence[float]], multiplicity: Sequence[int] | 
     return counts
 
 
-def _resampled_means(counts: Mapping[tuple[float, float], int], seed: int, resamples: int) -> NDArray[np.float64]:
+def resampled_means(counts: Mapping[tuple[float, float], int], seed: int, resamples: int) -> NDArray[np.float64]:
+    """Return the mean over all rows in each resample of as many clusters as there are."""
     ordered = sorted(counts)
     patterns = np.array(ordered, dtype=np.float64)
     repeated = np.array([counts[feature] for feature in ordered], dtype=np.int64)

@@ -80,7 +80,6 @@ OWN: Mapping[str, Call] = {
     "clopper_pearson_interval": lambda i, p: of_interval(
         clopper_pearson_interval(i["successes"], i["n"], 1 - p["alpha"])
     ),
-    "bootstrap_ci_mean": lambda i, p: of_interval(_cluster_bootstrap([[x] for x in i["x"]], p)),
     "cluster_bootstrap_ci_mean": lambda i, p: of_interval(_cluster_bootstrap(i["clusters"], p)),
     "cohen_kappa": lambda i, p: of_estimate(cohen_kappa(i["a"], i["b"], p["labels"], p["weights"])),
     "exact_agreement": lambda i, p: of_estimate(exact_agreement(i["a"], i["b"])),
