@@ -23,6 +23,7 @@ from agentanvil.stats.association import (
 from agentanvil.stats.bca import bca_bootstrap_mean
 from agentanvil.stats.binomial import BinomialTest, binomial_test, clopper_pearson_interval
 from agentanvil.stats.clustered import clustered_se_mean, design_effect, design_effect_ratio
+from agentanvil.stats.components import VarianceComponents, variance_components
 from agentanvil.stats.error import (
     ErrorMeasure,
     mean_absolute_error,
@@ -57,10 +58,14 @@ from agentanvil.stats.krippendorff import (
     krippendorff_alpha,
 )
 from agentanvil.stats.multiplicity import benjamini_hochberg, holm
+from agentanvil.stats.nested import SOURCES, Component, Figure, NestedVariance, Source, nested_variance
+from agentanvil.stats.nested_features import nested_features
 from agentanvil.stats.paired import win_rate, win_rate_interval
 from agentanvil.stats.power import RequiredPairs, least_detectable_difference_paired, required_n_paired
+from agentanvil.stats.precision import least_detectable_difference, repeats_needed
 from agentanvil.stats.preference import combined_preference, log_odds, sigmoid
 from agentanvil.stats.ranking import Strengths, bradley_terry, bradley_terry_intervals
+from agentanvil.stats.reliability import ICCForm, icc, icc_interval
 from agentanvil.stats.spread import (
     mean,
     modal_agreement,
@@ -74,15 +79,22 @@ from agentanvil.stats.totals import totals_interval
 __all__ = [
     "ALPHA_BAR",
     "ONE_LABEL",
+    "SOURCES",
     "Association",
     "BinomialTest",
+    "Component",
     "ErrorMeasure",
     "Estimate",
+    "Figure",
+    "ICCForm",
     "Interval",
     "Level",
+    "NestedVariance",
     "RequiredPairs",
     "SignificanceTest",
+    "Source",
     "Strengths",
+    "VarianceComponents",
     "Weights",
     "adjacent_agreement",
     "agreement_table",
@@ -106,6 +118,8 @@ __all__ = [
     "discordant",
     "exact_agreement",
     "holm",
+    "icc",
+    "icc_interval",
     "kappa_difference",
     "kappa_features",
     "kappa_features_interval",
@@ -114,6 +128,7 @@ __all__ = [
     "kappa_of_tables",
     "kendall_tau_b",
     "krippendorff_alpha",
+    "least_detectable_difference",
     "least_detectable_difference_paired",
     "log_odds",
     "mcnemar_exact",
@@ -124,11 +139,14 @@ __all__ = [
     "mean_error_interval",
     "mirrored_bootstrap_mean",
     "modal_agreement",
+    "nested_features",
+    "nested_variance",
     "paired_differences",
     "paired_permutation_test",
     "pearson",
     "pooled_sd",
     "population_sd",
+    "repeats_needed",
     "required_n_paired",
     "sample_sd",
     "sigmoid",
@@ -136,6 +154,7 @@ __all__ = [
     "spearman",
     "totals_interval",
     "unanimous_share",
+    "variance_components",
     "wilcoxon_signed_rank",
     "wilson_interval",
     "win_rate",

@@ -1,0 +1,219 @@
+"""Association of two raters on the same items: Pearson's r, Spearman's rho, Kendall's tau-b, and their intervals.
+
+Pairs in which either value is None are left out (pairwise deletion); n counts the pairs that remain. Values equal to 9
+decimals are ties: they share their average rank in rho, and tau-b leaves them out of its denominator.
+
+The intervals are Fisher's, z ± t · se with z = artanh r, but for the standard error: it is the items' jackknife, not what
+normal scores would have. They need no seed. In simulations of five-point scores (correlations .3 to .95, even and
+lopsided; 30 and 100 items) they covered the truth at least as often as percentile bootstrap intervals.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentanvil.stats.estimate import Estimate, Interval
+from agentanvil.stats.influence import rank_correlation, tau_b
+from agentanvil.stats.points import Points, gather, sums, without_dust
+
+Association = Literal["pearson", "spearman", "kendall_tau_b"]
+Pair = tuple[float, float]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_DECIMALS = 12
+_END_DECIMALS = 9
+_ONE_ITEM = "without one item, one of the two would give one and the same value throughout"
+# What rounding leaves of a difference that is none.
+_DUST = 1e-12
+
+
+def pearson(x: Sequence[float | None], y: Sequence[float | None]) -> Estimate:
+    """Return Pearson's correlation; undefined below two pairs and where either vector is constant."""
+    return _of_pairs(x, y, "pearson")
+
+
+def spearman(x: Sequence[float | None], y: Sequence[float | None]) -> Estimate:
+    """Return Spearman's rank correlation, of average ranks; undefined where Pearson's is."""
+    return _of_pairs(x, y, "spearman")
+
+
+def kendall_tau_b(x: Sequence[float | None], y: Sequence[float | None]) -> Estimate:
+    """Return Kendall's tau-b (1945): concordant less discordant pairs, by those that are not tied; as above."""
+    return _of_pairs(x, y, "kendall_tau_b")
+
+
+def association_of_items(
+    clusters: Sequence[Sequence[Pair]], statistic: Association, multiplicity: Sequence[int] | None = None
+) -> Estimate:
+    """Return a measure over items that hold several pairs each, in which every item weighs the same.
+
+    `clusters[i]` are the pairs of one item, as its repeats and raters make them, and `multiplicity[i]` says how many
+    items have exactly these. n counts items; those without a pair are left out.
+    """
+    rows = _rows(clusters, multiplicity)
+    found = _measured(rows, statistic)
+    return Estimate(None, rows.n, found) if isinstance(found, str) else Estimate(found.value, rows.n)
+
+
+def association_interval(
+    clusters: Sequence[Sequence[Pair]],
+    statistic: Association,
+    multiplicity: Sequence[int] | None = None,
+    *,
+    level: float = 0.95,
+) -> Interval:
+    """Return the interval of `association_of_items`, clustered by item.
+
+    The standard error is the delete-one jackknife for Pearson's r (t with n − 1 degrees of freedom) and the
+    infinitesimal one for the ranks (n − 2). Undefined below three items, where one item alone keeps a rater from being
+    constant, and for a perfect association, which shows no spread to judge its error by.
+    """
+    method = f"{'jackknife' if statistic == 'pearson' else 'infinitesimal jackknife'}, Fisher z, t"
+    rows = _rows(clusters, multiplicity)
+    found = _measured(rows, statistic)
+    if isinstance(found, str):
+        return Interval(None, None, level, method, found)
+    if reason := _no_interval(rows, found):
+        return Interval(None, None, level, method, reason)
+    by_row = None if found.influence is None else found.influence[found.points.of_row]
+    error, freedom = _deleted(rows, found.points) if by_row is None else _moved(rows, by_row)
+    if math.isnan(error):
+        return Interval(None, None, level, method, _ONE_ITEM)
+    half = _t_quantile(1 - (1 - level) / 2, freedom) * error / (1 - found.value**2)
+    if half < _DUST:
+        return Interval(None, None, level, method, "no item moves the estimate: there is no spread to judge it by")
+    centre = math.atanh(found.value)
+    low, high = (round(math.tanh(end), _END_DECIMALS) + 0.0 for end in (centre - half, centre + half))
+    return Interval(low, high, level, method)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Pairs (x[r], y[r]) of item `item[r]`, of which there are `times[item]`; `share[r]` is 1 / the item's pairs."""
+
+    x: Floats
+    y: Floats
+    item: Ints
+    share: Floats
+    times: Floats
+
+    @property
+    def n(self) -> int:
+        return round(float(self.times.sum()))
+
+    def per_item(self, values: Floats) -> Floats:
+        """Return each item's mean of a value per row."""
+        return sums(self.item, self.share * values, len(self.times))
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """`influence` is each point's on a measure of ranks, None for Pearson's r."""
+
+    value: float
+    points: Points
+    influence: Floats | None = None
+
+
+def _of_pairs(x: Sequence[float | None], y: Sequence[float | None], statistic: Association) -> Estimate:
+    pairs = [(one, other) for one, other in zip(x, y, strict=True) if one is not None and other is not None]
+    return association_of_items([[pair] for pair in pairs], statistic)
+
+
+def _rows(clusters: Sequence[Sequence[Pair]], multiplicity: Sequence[int] | None) -> _Rows:
+    counted = zip(clusters, [1] * len(clusters) if multiplicity is None else multiplicity, strict=True)
+    kept = [(cluster, times) for cluster, times in counted if cluster and times]
+    sizes = np.array([len(cluster) for cluster, _ in kept], dtype=np.int64)
+    pairs = np.array([pair for cluster, _ in kept for pair in cluster], dtype=np.float64).reshape(-1, 2)
+    item = np.repeat(np.arange(len(kept)), sizes)
+    times = np.array([times for _, times in kept], dtype=np.float64)
+    return _Rows(pairs[:, 0], pairs[:, 1], item, 1 / sizes[item], times)
+
+
+def _measured(rows: _Rows, statistic: Association) -> _Measured | str:
+    """Return the measure, or why there is none."""
+    if rows.n < 2:
+        return "no pairs" if rows.n == 0 else "fewer than two pairs"
+    if not (np.isfinite(rows.x).all() and np.isfinite(rows.y).all()):
+        return "a value is not a finite number"
+    prepare = _spread_out if statistic == "pearson" else without_dust
+    points = gather(prepare(rows.x), prepare(rows.y), rows.share * rows.times[rows.item])
+    if len(points.x_values) == 1 or len(points.y_values) == 1:
+        return "one of the two gave one and the same value throughout"
+    if statistic == "pearson":
+        return _Measured(_bounded(_product_moments(_moments(rows, points).T @ rows.times)), points)
+    value, influence = rank_correlation(points) if statistic == "spearman" else tau_b(points)
+    return _Measured(_bounded(value), points, influence)
+
+
+def _no_interval(rows: _Rows, found: _Measured) -> str | None:
+    if rows.n < 3:
+        return "fewer than three items"
+    if abs(found.value) == 1:
+        return "the association is perfect: there is no spread to judge its error by"
+    points = found.points
+    for at, weight in ((points.x, points.x_weight), (points.y, points.y_weight)):
+        other = rows.per_item((at != weight.argmax())[points.of_row].astype(np.float64)) > 0
+        if rows.times[other].sum() <= 1:
+            return _ONE_ITEM
+    return None
+
+
+def _spread_out(values: Floats) -> Floats:
+    """Return values in half ranges from the middle, in −1..1: their squares neither overflow nor lose digits."""
+    low, high = float(values.min()), float(values.max())
+    half = high / 2 - low / 2
+    if half <= _DUST * max(abs(low), abs(high)):
+        return np.zeros_like(values)
+    return (values - (low / 2 + high / 2)) / half
+
+
+def _moments(rows: _Rows, points: Points) -> Floats:
+    """Return each item's 1, x, y, x², y², xy, as means over its pairs, about the centre of all: shape (items, 6)."""
+    total = points.weight.sum()
+    x = (points.x_values - points.x_weight @ points.x_values / total)[points.x][points.of_row]
+    y = (points.y_values - points.y_weight @ points.y_values / total)[points.y][points.of_row]
+    return np.stack([rows.per_item(column) for column in (np.ones_like(x), x, y, x * x, y * y, x * y)], axis=1)
+
+
+def _product_moments(totals: Floats) -> Floats:
+    """Return r for sums of 1, x, y, x², y², xy, of shape (..., 6); NaN where x or y is constant."""
+    n, x, y, xx, yy, xy = np.moveaxis(totals, -1, 0)
+    x_spread, y_spread = n * xx - x * x, n * yy - y * y
+    defined = np.minimum(x_spread, y_spread) > _DUST * n * n
+    root = np.sqrt(np.where(defined, x_spread, 1.0)) * np.sqrt(np.where(defined, y_spread, 1.0))
+    return np.where(defined, (n * xy - x * y) / root, np.nan)
+
+
+def _deleted(rows: _Rows, points: Points) -> tuple[float, int]:
+    """Return Pearson's standard error from leaving out one item at a time (Efron 1982, chapter 3).
+
+    NaN where one item dwarfs the spread of all others.
+    """
+    moments, n = _moments(rows, points), rows.n
+    left = _product_moments(moments.T @ rows.times - moments)
+    squares = rows.times @ (left - rows.times @ left / n) ** 2
+    return math.sqrt(squares * (n - 1) / n), n - 1
+
+
+def _moved(rows: _Rows, influence: Floats) -> tuple[float, int]:
+    """Return the standard error from each row's influence, with n − 2 for n (two margins were estimated)."""
+    of_item, n = rows.per_item(influence), rows.n
+    return math.sqrt(rows.times @ of_item**2 / (n * (n - 2))), n - 2
+
+
+def _t_quantile(probability: float, freedom: int) -> float:
+    from scipy.special import stdtrit  # noqa: PLC0415 - 0.3 s to import, which runs without labels need not pay
+
+    return float(stdtrit(freedom, probability))
+
+
+def _bounded(value: float | Floats) -> float:
+    return min(max(round(float(value), _DECIMALS), -1.0), 1.0) + 0.0

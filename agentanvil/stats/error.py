@@ -1,0 +1,72 @@
+"""How far a judge's scores lie from a person's on the same items, in points of the scale.
+
+Pairs in which either value is None are left out (pairwise deletion); n counts the pairs that remain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+from agentanvil.stats.estimate import Estimate, Interval
+from agentanvil.stats.interval import RESAMPLES, cluster_bootstrap_mean
+from agentanvil.stats.spread import mean
+
+ErrorMeasure = Literal["mean_absolute_error", "signed_bias"]
+Pair = tuple[float, float]
+
+
+def mean_absolute_error(judge: Sequence[float | None], human: Sequence[float | None]) -> Estimate:
+    """Return the mean of |judge − human|; 0 where they agree throughout, undefined without pairs."""
+    return mean_error([[pair] for pair in _pairs(judge, human)], "mean_absolute_error")
+
+
+def signed_bias(judge: Sequence[float | None], human: Sequence[float | None]) -> Estimate:
+    """Return the mean of judge − human: above 0 for a lenient judge; undefined without pairs."""
+    return mean_error([[pair] for pair in _pairs(judge, human)], "signed_bias")
+
+
+def mean_error(
+    clusters: Sequence[Sequence[Pair]], measure: ErrorMeasure, multiplicity: Sequence[int] | None = None
+) -> Estimate:
+    """Return the measure over items that hold several (judge, human) pairs each, in which every item weighs the same.
+
+    `multiplicity[i]` says how many items have exactly the pairs `clusters[i]`. n counts items; those without a pair
+    are left out.
+    """
+    found = mean([_of_item(pairs, measure) for pairs in clusters], multiplicity)
+    if found.value is not None and not math.isfinite(found.value):
+        return Estimate(None, found.n, "a value is not a finite number")
+    return found if found.value is not None else Estimate(None, 0, "no pairs")
+
+
+def mean_error_interval(
+    clusters: Sequence[Sequence[Pair]],
+    measure: ErrorMeasure,
+    multiplicity: Sequence[int] | None = None,
+    *,
+    seed: int,
+    resamples: int = RESAMPLES,
+    level: float = 0.95,
+) -> Interval:
+    """Return the interval of `mean_error` by the bootstrap of items. Undefined below two items."""
+    errors = [_of_item(pairs, measure) for pairs in clusters]
+    times = [1] * len(clusters) if multiplicity is None else multiplicity
+    kept = [([error], n) for error, n in zip(errors, times, strict=True) if error is not None]
+    rows, counts = [row for row, _ in kept], [n for _, n in kept]
+    return cluster_bootstrap_mean(rows, counts, seed=seed, resamples=resamples, level=level)
+
+
+def _of_item(pairs: Sequence[Pair], measure: ErrorMeasure) -> float | None:
+    """Return an item's own mean error, None where it has no pair."""
+    if not pairs:
+        return None
+    errors = [judge - human for judge, human in pairs]
+    if measure == "mean_absolute_error":
+        errors = [abs(error) for error in errors]
+    return math.fsum(errors) / len(errors)
+
+
+def _pairs(judge: Sequence[float | None], human: Sequence[float | None]) -> list[Pair]:
+    return [(one, other) for one, other in zip(judge, human, strict=True) if one is not None and other is not None]
