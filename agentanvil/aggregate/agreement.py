@@ -129,13 +129,19 @@ def comparable_overalls(frame: Frame, result: ItemResult) -> tuple[list[float], 
         return [], []
     rows = [[label for label in row if label is not None] for row in zip(*columns, strict=True)]
     raters = [min(row) for row in rows if len(row) == len(columns)]
-    judges: list[float] = []
+    return judged_minimums(frame, result), raters
+
+
+def judged_minimums(frame: Frame, result: ItemResult) -> list[float]:
+    """Return the minimum over the judged dimensions in each repeat that has a verdict on all of them, ascending."""
+    judged = [r for d, r in zip(frame.dimensions, result.dimensions, strict=True) if d.kind == "judged"]
+    minimums: list[float] = []
     for repeat in range(frame.repeats):
-        cells = [found.cells[repeat] for _, found in pairs]
+        cells = [found.cells[repeat] for found in judged]
         scores = [cell.score for cell in cells if isinstance(cell, Scored)]
         if scores and all(isinstance(cell, Scored | NotApplicable) for cell in cells):
-            judges.append(min(scores))
-    return sorted(judges), raters
+            minimums.append(min(scores))
+    return sorted(minimums)
 
 
 def _columns(pairs: _Pairs) -> tuple[list[float], list[float]]:
