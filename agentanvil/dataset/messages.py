@@ -54,6 +54,15 @@ def render_conversation(messages: Sequence[Message], plain_role: str) -> str:
     return "\n\n".join(f"{opening}{header}{closing}\n{body}" for header, body in parts)
 
 
+def reads_as_conversation(text: str) -> bool:
+    """Tell whether a text begins as a rendered conversation does: with a role in brackets, alone on its line."""
+    found = _BRACKETED.match(text)
+    if found is None:
+        return False
+    words = found["inside"].casefold().split()
+    return bool(words) and words[0] in _ROLES and text[found.end() :].lstrip("]").startswith("\n")
+
+
 def _all_messages(items: list[JsonValue]) -> TypeGuard[list[Message]]:
     return all(_is_message(item) for item in items)
 
