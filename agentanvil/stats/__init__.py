@@ -24,6 +24,7 @@ from agentanvil.stats.bca import bca_bootstrap_mean
 from agentanvil.stats.binomial import BinomialTest, binomial_test, clopper_pearson_interval
 from agentanvil.stats.clustered import clustered_se_mean, design_effect, design_effect_ratio
 from agentanvil.stats.components import VarianceComponents, variance_components
+from agentanvil.stats.correction import Corrected, CorrectedPair
 from agentanvil.stats.error import (
     ErrorMeasure,
     mean_absolute_error,
@@ -57,15 +58,20 @@ from agentanvil.stats.krippendorff import (
     alpha_of_features,
     krippendorff_alpha,
 )
+from agentanvil.stats.misclassification import corrected_pass_rate, rogan_gladen
 from agentanvil.stats.multiplicity import benjamini_hochberg, holm
 from agentanvil.stats.nested import SOURCES, Component, Figure, NestedVariance, Source, nested_variance
 from agentanvil.stats.nested_features import nested_features
 from agentanvil.stats.paired import win_rate, win_rate_interval
 from agentanvil.stats.power import RequiredPairs, least_detectable_difference_paired, required_n_paired
+from agentanvil.stats.ppi import corrected_mean, ppi_mean, ppi_mean_interval
+from agentanvil.stats.ppi_weighted import weighted_corrected_mean
 from agentanvil.stats.precision import least_detectable_difference, repeats_needed
 from agentanvil.stats.preference import combined_preference, log_odds, sigmoid
 from agentanvil.stats.ranking import Strengths, bradley_terry, bradley_terry_intervals
 from agentanvil.stats.reliability import ICCForm, icc, icc_interval
+from agentanvil.stats.sample_mean import mean_interval, weighted_mean
+from agentanvil.stats.shift import Shift, mean_shift, weighted_shift
 from agentanvil.stats.spread import (
     mean,
     modal_agreement,
@@ -83,6 +89,8 @@ __all__ = [
     "Association",
     "BinomialTest",
     "Component",
+    "Corrected",
+    "CorrectedPair",
     "ErrorMeasure",
     "Estimate",
     "Figure",
@@ -91,6 +99,7 @@ __all__ = [
     "Level",
     "NestedVariance",
     "RequiredPairs",
+    "Shift",
     "SignificanceTest",
     "Source",
     "Strengths",
@@ -113,6 +122,8 @@ __all__ = [
     "clustered_se_mean",
     "cohen_kappa",
     "combined_preference",
+    "corrected_mean",
+    "corrected_pass_rate",
     "design_effect",
     "design_effect_ratio",
     "discordant",
@@ -137,6 +148,8 @@ __all__ = [
     "mean_absolute_error",
     "mean_error",
     "mean_error_interval",
+    "mean_interval",
+    "mean_shift",
     "mirrored_bootstrap_mean",
     "modal_agreement",
     "nested_features",
@@ -146,8 +159,11 @@ __all__ = [
     "pearson",
     "pooled_sd",
     "population_sd",
+    "ppi_mean",
+    "ppi_mean_interval",
     "repeats_needed",
     "required_n_paired",
+    "rogan_gladen",
     "sample_sd",
     "sigmoid",
     "signed_bias",
@@ -155,6 +171,9 @@ __all__ = [
     "totals_interval",
     "unanimous_share",
     "variance_components",
+    "weighted_corrected_mean",
+    "weighted_mean",
+    "weighted_shift",
     "wilcoxon_signed_rank",
     "wilson_interval",
     "win_rate",
