@@ -1,11 +1,11 @@
 """Association of two raters on the same items: Pearson's r, Spearman's rho, Kendall's tau-b, and their intervals.
 
 Pairs in which either value is None are left out (pairwise deletion); n counts the pairs that remain. Values equal to 9
-decimals are ties: they share their average rank in rho, and tau-b leaves them out of its denominator.
+decimals are ties: they share their average rank in rho; tau-b leaves them out of its denominator.
 
-The intervals are Fisher's, z ± t · se with z = artanh r, but for the standard error: it is the items' jackknife, not what
-normal scores would have. They need no seed. In simulations of five-point scores (correlations .3 to .95, even and
-lopsided; 30 and 100 items) they covered the truth at least as often as percentile bootstrap intervals.
+The intervals are Fisher's, z ± t · se with z = artanh r, save that se is the items' jackknife and not that of normal
+scores. They need no seed. In simulations of five-point scores (correlations .3 to .95, even and lopsided; 30 and
+100 items) they covered the truth at least as often as percentile bootstrap intervals.
 """
 
 from __future__ import annotations

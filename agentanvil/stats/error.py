@@ -16,6 +16,9 @@ from agentanvil.stats.spread import mean
 ErrorMeasure = Literal["mean_absolute_error", "signed_bias"]
 Pair = tuple[float, float]
 
+_HUGE = 1e150
+_NOT_SUMMABLE = "a value is not a finite number, or too large to be summed"
+
 
 def mean_absolute_error(judge: Sequence[float | None], human: Sequence[float | None]) -> Estimate:
     """Return the mean of |judge − human|; 0 where they agree throughout, undefined without pairs."""
@@ -35,10 +38,13 @@ def mean_error(
     `multiplicity[i]` says how many items have exactly the pairs `clusters[i]`. n counts items; those without a pair
     are left out.
     """
-    found = mean([_of_item(pairs, measure) for pairs in clusters], multiplicity)
-    if found.value is not None and not math.isfinite(found.value):
-        return Estimate(None, found.n, "a value is not a finite number")
-    return found if found.value is not None else Estimate(None, 0, "no pairs")
+    kept = _kept(clusters, multiplicity)
+    n = sum(times for _, times in kept)
+    if not n:
+        return Estimate(None, 0, "no pairs")
+    if not _summable(kept):
+        return Estimate(None, n, _NOT_SUMMABLE)
+    return mean([_of_item(pairs, measure) for pairs, _ in kept], [times for _, times in kept])
 
 
 def mean_error_interval(
@@ -51,17 +57,24 @@ def mean_error_interval(
     level: float = 0.95,
 ) -> Interval:
     """Return the interval of `mean_error` by the bootstrap of items. Undefined below two items."""
-    errors = [_of_item(pairs, measure) for pairs in clusters]
-    times = [1] * len(clusters) if multiplicity is None else multiplicity
-    kept = [([error], n) for error, n in zip(errors, times, strict=True) if error is not None]
-    rows, counts = [row for row, _ in kept], [n for _, n in kept]
+    kept = _kept(clusters, multiplicity)
+    if not _summable(kept):
+        return Interval(None, None, level, "cluster bootstrap percentile", _NOT_SUMMABLE)
+    rows, counts = [[_of_item(pairs, measure)] for pairs, _ in kept], [times for _, times in kept]
     return cluster_bootstrap_mean(rows, counts, seed=seed, resamples=resamples, level=level)
 
 
-def _of_item(pairs: Sequence[Pair], measure: ErrorMeasure) -> float | None:
-    """Return an item's own mean error, None where it has no pair."""
-    if not pairs:
-        return None
+def _kept(clusters: Sequence[Sequence[Pair]], multiplicity: Sequence[int] | None) -> list[tuple[Sequence[Pair], int]]:
+    counted = zip(clusters, [1] * len(clusters) if multiplicity is None else multiplicity, strict=True)
+    return [(pairs, times) for pairs, times in counted if pairs and times]
+
+
+def _summable(kept: Sequence[tuple[Sequence[Pair], int]]) -> bool:
+    return all(abs(value) < _HUGE for pairs, _ in kept for pair in pairs for value in pair)
+
+
+def _of_item(pairs: Sequence[Pair], measure: ErrorMeasure) -> float:
+    """Return an item's own mean error."""
     errors = [judge - human for judge, human in pairs]
     if measure == "mean_absolute_error":
         errors = [abs(error) for error in errors]
