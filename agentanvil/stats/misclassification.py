@@ -91,7 +91,7 @@ def corrected_pass_rate(
     )
 
 
-def _hits(w: of_class: hit: Floats) -> tuple[float, float] | None:
+def _hits(w: Floats, of_class: Floats, hit: Floats) -> tuple[float, float] | None:
     """Return the judge's rate of hits in a class and the rows it rests on in effect, None where nothing is in it.
 
     Rows in effect: (Σwc)² / Σw²c for shares c of membership, or fewer, where the weights say more of hits than of

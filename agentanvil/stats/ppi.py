@@ -118,7 +118,7 @@ def _items_mean(
     return Corrected(estimate, interval, doubt_of_mean(errors))
 
 
-def _half_width(errors: scaled: level: float, *, student: bool) -> float:
+def _half_width(errors: Floats, scaled: Floats, level: float, *, student: bool) -> float:
     """Return the half width for the labelled rows' `errors` and the unlabelled rows' judge scores times λ."""
     n, rest = len(errors), len(scaled)
     lost = (FITTED, 1) if student else (0, 0)
@@ -134,7 +134,7 @@ def _half_width(errors: scaled: level: float, *, student: bool) -> float:
     return student_quantile(freedom, level) * math.sqrt(spread)
 
 
-def _tuned(y: f: u: Floats) -> float:
+def _tuned(y: Floats, f: Floats, u: Floats) -> float:
     pooled = np.concatenate([f, u])
     if pooled.min() == pooled.max():
         return 0.0
@@ -142,17 +142,17 @@ def _tuned(y: f: u: Floats) -> float:
     return min(1.0, max(0.0, wanted))
 
 
-def _slope(y: f: Floats) -> float:
+def _slope(y: Floats, f: Floats) -> float:
     if f.min() == f.max():
         return 0.0
     return min(1.0, max(0.0, _covariance(y, f) / float(f.var())))
 
 
-def _covariance(y: f: Floats) -> float:
+def _covariance(y: Floats, f: Floats) -> float:
     return float(((y - y.mean()) * (f - f.mean())).mean())
 
 
-def _point(y: f: u: lam: float) -> float:
+def _point(y: Floats, f: Floats, u: Floats, lam: float) -> float:
     return lam * float(u.mean()) + float((y - lam * f).mean())
 
 

@@ -52,7 +52,7 @@ def weighted_corrected_mean(
     )
 
 
-def _tuned(y: f: v: terms: Floats) -> float:
+def _tuned(y: Floats, f: Floats, v: Floats, terms: Floats) -> float:
     """Return the slope that leaves the least of the error's variance, cut to [0, 1]; 0 where the judge never varies."""
     if f.min() == f.max():
         return 0.0
@@ -63,11 +63,11 @@ def _tuned(y: f: v: terms: Floats) -> float:
     return min(1.0, max(0.0, float((terms * centred * _centred(y, v)).sum()) / spread))
 
 
-def _centred(values: v: Floats) -> Floats:
+def _centred(values: Floats, v: Floats) -> Floats:
     return values - float((v * values).sum())
 
 
-def _interval(estimate: Estimate, variance: float, v: level: float) -> Interval:
+def _interval(estimate: Estimate, variance: float, v: Floats, level: float) -> Interval:
     freedom = effective_n(v) - FITTED
     if freedom < LEAST_FREEDOM or estimate.value is None:
         return Interval(None, None, level, _METHOD, "the weights leave no more than two labelled rows in effect")
