@@ -47,6 +47,7 @@ from agentanvil.stats.kappa_features import (
     ONE_LABEL,
     kappa_difference,
     kappa_features,
+    kappa_features_among,
     kappa_features_interval,
     kappa_of_features,
 )
@@ -72,6 +73,7 @@ from agentanvil.stats.ranking import Strengths, bradley_terry, bradley_terry_int
 from agentanvil.stats.reliability import ICCForm, icc, icc_interval
 from agentanvil.stats.sample_mean import mean_interval, weighted_mean
 from agentanvil.stats.shift import Shift, mean_shift, weighted_shift
+from agentanvil.stats.slope import Slope, clustered_slope
 from agentanvil.stats.spread import (
     mean,
     modal_agreement,
@@ -102,6 +104,7 @@ __all__ = [
     "Shift",
     "SignificanceTest",
     "Source",
+    "Slope",
     "Strengths",
     "VarianceComponents",
     "Weights",
@@ -120,6 +123,7 @@ __all__ = [
     "clopper_pearson_interval",
     "cluster_bootstrap_mean",
     "clustered_se_mean",
+    "clustered_slope",
     "cohen_kappa",
     "combined_preference",
     "corrected_mean",
@@ -133,6 +137,7 @@ __all__ = [
     "icc_interval",
     "kappa_difference",
     "kappa_features",
+    "kappa_features_among",
     "kappa_features_interval",
     "kappa_interval",
     "kappa_of_features",

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from agentanvil.stats.binomial import clopper_pearson_interval
 from agentanvil.stats.estimate import Estimate, Interval
 from agentanvil.stats.totals import totals_interval
 
@@ -44,21 +45,52 @@ def kappa_features(pairs: Sequence[tuple[float, float]], values: Sequence[float]
     return tuple(float(each) * share for each in sums)
 
 
+def kappa_features_among(labels: Sequence[float], values: Sequence[float], *, quadratic: bool) -> Features:
+    """Return what one item brings to the kappa of any two of its raters: all ordered pairs of its labels, as one.
+
+    Fewer than two labels bring nothing. Raises ValueError as `kappa_features`.
+    """
+    if len(labels) < 2:
+        return kappa_features([], values, quadratic=quadratic)
+    n = len(labels)
+    each = np.array(kappa_features([(label, label) for label in labels], values, quadratic=quadratic)) * n
+    pairs = n * (n - 1)
+    if not quadratic:
+        size = len(values)
+        counts = np.diag(each.reshape(size, size))
+        return tuple(((np.outer(counts, counts) - np.diag(counts)) / pairs).ravel().tolist())
+    total, squares = float(each[1]), float(each[3])
+    sums = (pairs, (n - 1) * total, (n - 1) * total, (n - 1) * squares, (n - 1) * squares, total * total - squares)
+    return tuple(value / pairs for value in sums)
+
+
 def kappa_of_features(features: Sequence[Features], multiplicity: Sequence[int], *, quadratic: bool) -> Estimate:
     """Return kappa of items that occur `multiplicity` times each; n counts those that bring a pair."""
     n = sum(times for feature, times in zip(features, multiplicity, strict=True) if any(feature))
     if not n:
         return Estimate(None, 0, "no item has both")
     total = np.array(multiplicity, dtype=np.float64) @ np.array(features)
-    value = float(_kappas(total[np.newaxis], quadratic)[0])
+    value = float(kappas_of_sums(total[np.newaxis], quadratic)[0])
     return Estimate(None, n, ONE_LABEL) if np.isnan(value) else Estimate(round(value, _DECIMALS) + 0.0, n)
 
 
 def kappa_features_interval(
     features: Sequence[Features], multiplicity: Sequence[int], *, quadratic: bool, seed: int, level: float = 0.95
 ) -> Interval:
-    """Return kappa's percentile interval, resampling items; see `totals_interval`."""
-    return totals_interval(features, multiplicity, lambda sums: _kappas(sums, quadratic), seed=seed, level=level)
+    """Return kappa's percentile interval, resampling items; see `totals_interval`.
+
+    Where the two sides never differ, every resample gives 1 however few the items are. What can be said of n such
+    items is that up to a share q of others may be as if judged at random, for which kappa is 1 - q; the lower end is
+    then that of Clopper and Pearson for n agreements of n.
+    """
+    interval = totals_interval(
+        features, multiplicity, lambda sums: kappas_of_sums(sums, quadratic), seed=seed, level=level
+    )
+    found = kappa_of_features(features, multiplicity, quadratic=quadratic)
+    if found.value != 1 or interval.low is None:
+        return interval
+    exact = clopper_pearson_interval(found.n, found.n, level)
+    return Interval(exact.low, 1.0, level, "clopper-pearson, since no item shows a disagreement")
 
 
 def kappa_difference(
@@ -80,7 +112,7 @@ def kappa_difference(
     half = len(features[0][0]) if features else 0
 
     def difference(sums: Floats) -> Floats:
-        return _kappas(sums[:, :half], quadratic) - _kappas(sums[:, half:], quadratic)
+        return kappas_of_sums(sums[:, :half], quadratic) - kappas_of_sums(sums[:, half:], quadratic)
 
     interval = totals_interval(joined, multiplicity, difference, seed=seed, level=level)
     n = min(first.n, second.n)
@@ -89,7 +121,7 @@ def kappa_difference(
     return Estimate(round(first.value - second.value, _DECIMALS) + 0.0, n), interval
 
 
-def _kappas(sums: Floats, quadratic: bool) -> Floats:
+def kappas_of_sums(sums: Floats, quadratic: bool) -> Floats:
     """Return kappa for each row of (B, F) sums, NaN where no disagreement could be expected."""
     if quadratic:
         n, x, y, xx, yy, xy = sums.T
