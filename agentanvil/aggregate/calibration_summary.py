@@ -1,0 +1,264 @@
+"""What a calibration comes to: a judge measured against people. Field order is the order in `calibration.json`.
+
+A *reading* is one repeat of the judge, a *label* what one rater said. Figures on categories (agreement, kappa, alpha,
+confusion) set every reading of an item against every label of it, and each item counts once: how far one call agrees
+with one person. Figures on numbers (correlations, errors) set the item's score, the mean of its repeats, against the
+mean of its labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from agentanvil.aggregate.calibration_group_summary import Grouped
+from agentanvil.aggregate.corrected_summary import CorrectedSummary
+from agentanvil.aggregate.frame import Reading
+from agentanvil.aggregate.measure import Weighting
+from agentanvil.aggregate.measured import Measured
+from agentanvil.rubric import Mode
+from agentanvil.stats import Estimate
+
+Trust = Literal["TRUSTED", "UNTRUSTED", "INCONCLUSIVE"]
+TargetKind = Literal["judged", "check", "overall", "winner"]
+OverallFrom = Literal["labels", "minimum", "winner"]
+
+
+@dataclass(frozen=True, slots=True)
+class Further:
+    """How many more labelled items would decide an inconclusive verdict.
+
+    By the width of kappa's interval, which shrinks with the square root of the items, at the kappa found so far.
+    `items` is None exactly when `reason` says why no number would, or can be told.
+    """
+
+    items: int | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Alphas:
+    """Krippendorff's alpha at three levels; the nominal and ordinal ones take labels on the scale alone."""
+
+    nominal: Measured
+    ordinal: Measured
+    interval: Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """How often each verdict met each label, in items: repeats and raters share the one that their item counts as.
+
+    `counts[verdict][label]` stands in the order of `values`, and its last row are the items without any verdict.
+    """
+
+    values: tuple[str, ...]
+    counts: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFigures:
+    """How well verdicts name the label, over labels that are categories. Averages are over the categories met.
+
+    `policy` says what became of items without a verdict.
+    """
+
+    policy: str
+    accuracy: Measured
+    macro_precision: Measured
+    macro_recall: Measured
+    macro_f1: Measured
+    kappa: Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """Class figures of booleans and winners: without the items that lack a verdict, and with them.
+
+    `answered` and `counted` set each reading against each rater; `majority` sets the item's verdict against what more
+    than half of its raters said (None with a single rater), `majority_counted` likewise; `split` counts the items
+    whose raters have no majority.
+    """
+
+    answered: ClassFigures
+    counted: ClassFigures
+    majority: ClassFigures | None
+    majority_counted: ClassFigures | None
+    split: int
+
+
+@dataclass(frozen=True, slots=True)
+class RaterPair:
+    """Two raters on the items that both labelled, and their kappa."""
+
+    a: str
+    b: str
+    kappa: Measured
+
+
+@dataclass(frozen=True, slots=True)
+class RaterKappa:
+    """The judge against one rater."""
+
+    rater: str
+    labels: int
+    kappa: Measured
+
+
+@dataclass(frozen=True, slots=True)
+class Humans:
+    """How far people agree among themselves: what a judge can be asked for.
+
+    `items` have two labels or more. `kappa` sets each rater of an item against each other one, each item counting
+    once; `judge` is the judge against one person over the same items, and `difference` is `judge` minus `kappa`, both
+    from the same resamples. `pairs` holds the raters that can be told apart, the busiest first where they are many,
+    and `mean_pair_kappa` their mean (n counts pairs), beside `mean_judge_kappa`, the judge's with each of them.
+    """
+
+    items: int
+    raters: int
+    kappa: Measured
+    judge: Measured
+    difference: Measured
+    fleiss: Measured
+    alpha: Alphas
+    mean_pair_kappa: Estimate
+    mean_judge_kappa: Estimate
+    pairs: tuple[RaterPair, ...]
+    judge_pairs: tuple[RaterKappa, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Probabilities:
+    """The other reading of the same calls: the score that the judge's probabilities expect, against the labels.
+
+    There where the run is read by its verdicts and probabilities came back. In a gate the expected score is the
+    probability of a pass, and `brier` and `calibration_error` say how far it is one.
+    """
+
+    spearman: Measured
+    kendall_tau_b: Measured
+    pearson: Measured
+    mean_absolute_error: Measured
+    bias: Measured
+    brier: Measured | None
+    calibration_error: Measured | None
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionCalibration:
+    """The judge against people on one dimension, on the overall, or on the winner.
+
+    `labelled` counts items, `labels` all their labels, of which `off_scale` are no score on offer: kappa and what else
+    needs categories leaves those out. `missing` counts the labelled items without a verdict by what became of it.
+    `verdict` is None where nobody labelled it. Bias is judge minus label.
+    """
+
+    id: str
+    kind: TargetKind
+    verdict: Trust | None
+    reading: str
+    further: Further | None
+    labelled: int
+    labels: int
+    off_scale: int
+    missing: Mapping[str, int]
+    kappa: Measured
+    kappa_weights: Weighting
+    exact: Measured
+    adjacent: Measured
+    spearman: Measured
+    kendall_tau_b: Measured
+    pearson: Measured
+    alpha: Alphas
+    mean_absolute_error: Measured
+    bias: Measured
+    confusion: Confusion
+    classes: Classes | None
+    humans: Humans | None
+    probabilities: Probabilities | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What one rater said."""
+
+    rater: str
+    label: float
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """An item on which judge and people lie far apart: `distance` in spans of the scale, 0..1.
+
+    `scores` are the judge's repeats. Evidence and reason are of the repeat that lies farthest from the labels. The
+    texts are None where the data file is not at hand.
+    """
+
+    index: int
+    id: str
+    dimension: str
+    distance: float
+    score: float
+    scores: tuple[float, ...]
+    label: float
+    labels: tuple[Rating, ...]
+    evidence: tuple[str, ...]
+    rival_evidence: tuple[str, ...]
+    evidence_found: bool | None
+    reason: str
+    request: str | None = None
+    response: str | None = None
+    response_b: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsUsed:
+    """Where the labels came from. `unknown` counts items of the file that the run does not have.
+
+    `replaced` counts items whose labels in the rows gave way to those of the file.
+    """
+
+    source: Literal["rows", "file"]
+    file: str | None
+    hash: str | None
+    items: int
+    raters: tuple[str, ...]
+    weighted: bool
+    blank: int
+    unknown: int
+    replaced: int
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationReport:
+    """One calibration. `rubric_hash` to `reading` say of which instrument it is; `overall` is the winner in pairwise.
+
+    `overall_from`: `labels` where people gave an overall of their own, `minimum` where both sides' is the minimum over
+    the judged dimensions.
+    """
+
+    format: int
+    rubric_id: str
+    rubric_hash: str
+    judge: str
+    prompt_version: str
+    mode: Mode
+    evidence: str
+    reading: Reading
+    min_kappa: float
+    level: float
+    verdict: Trust | None
+    labels: LabelsUsed
+    items: int
+    labelled: int
+    dimensions: tuple[DimensionCalibration, ...]
+    overall: DimensionCalibration | None
+    overall_from: OverallFrom | None
+    groups: Grouped | None
+    corrected: CorrectedSummary
+    disagreements: tuple[Disagreement, ...]
+    texts_missing: str | None
+    notes: tuple[str, ...]
