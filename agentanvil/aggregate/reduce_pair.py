@@ -33,7 +33,7 @@ def reduce_pair(frame: Frame, dimensions: Sequence[DimensionResult], outcomes: S
     repeats = tuple([found for group in groups if (found := _repeat(group)) is not None])
     odds = [[call.log_odds for call in group] for group in groups]
     combined = _mean([value for group in odds if None not in group for value in group])
-    stated = [_combined([call.stated for call in group]) for group in groups]
+    stated = [combined_winner([call.stated for call in group]) for group in groups]
     return PairResult(
         reading=frame.reading,
         calls=calls,
@@ -111,14 +111,14 @@ def _overall_odds(rule: Rule, odds: Sequence[tuple[int, float | None]]) -> float
 
 
 def _repeat(calls: Sequence[PairCall]) -> PairRepeat | None:
-    found = _combined([call.winner for call in calls])
+    found = combined_winner([call.winner for call in calls])
     if found is None:
         return None
     return PairRepeat(math.fsum(call.delta or 0.0 for call in calls) / len(calls), *found)
 
 
-def _combined(winners: Sequence[Winner | None]) -> tuple[Winner, Consistency] | None:
-    """Combine the winners of one repeat's orders, None where one is missing."""
+def combined_winner(winners: Sequence[Winner | None]) -> tuple[Winner, Consistency] | None:
+    """Combine the winners of one repeat's orders, each as told of the responses; None where one is missing."""
     present = [winner for winner in winners if winner is not None]
     if len(present) < len(winners):
         return None
