@@ -148,7 +148,7 @@ def _measured(rows: _Rows, statistic: Association) -> _Measured | str:
     if len(points.x_values) == 1 or len(points.y_values) == 1:
         return "one of the two gave one and the same value throughout"
     if statistic == "pearson":
-        return _Measured(_bounded(_product_moments(_moments(rows, points).T @ rows.times)), points)
+        return _Measured(_bounded(correlations_of_sums(_moments(rows, points).T @ rows.times)), points)
     value, influence = rank_correlation(points) if statistic == "spearman" else tau_b(points)
     return _Measured(_bounded(value), points, influence)
 
@@ -183,7 +183,7 @@ def _moments(rows: _Rows, points: Points) -> Floats:
     return np.stack([rows.per_item(column) for column in (np.ones_like(x), x, y, x * x, y * y, x * y)], axis=1)
 
 
-def _product_moments(totals: Floats) -> Floats:
+def correlations_of_sums(totals: Floats) -> Floats:
     """Return r for sums of 1, x, y, x², y², xy, of shape (..., 6); NaN where x or y is constant."""
     n, x, y, xx, yy, xy = np.moveaxis(totals, -1, 0)
     x_spread, y_spread = n * xx - x * x, n * yy - y * y
@@ -198,7 +198,7 @@ def _deleted(rows: _Rows, points: Points) -> tuple[float, int]:
     NaN where one item dwarfs the spread of all others.
     """
     moments, n = _moments(rows, points), rows.n
-    left = _product_moments(moments.T @ rows.times - moments)
+    left = correlations_of_sums(moments.T @ rows.times - moments)
     squares = rows.times @ (left - rows.times @ left / n) ** 2
     return math.sqrt(squares * (n - 1) / n), n - 1
 
