@@ -22,6 +22,7 @@ from agentanvil.stats.association import (
 )
 from agentanvil.stats.bca import bca_bootstrap_mean
 from agentanvil.stats.binomial import BinomialTest, binomial_test, clopper_pearson_interval
+from agentanvil.stats.bounded import BoundedScores, bounded_mean_interval
 from agentanvil.stats.clustered import clustered_se_mean, design_effect, design_effect_ratio
 from agentanvil.stats.components import VarianceComponents, variance_components
 from agentanvil.stats.correction import Corrected, CorrectedPair
@@ -62,13 +63,14 @@ from agentanvil.stats.krippendorff import (
 from agentanvil.stats.misclassification import corrected_pass_rate, rogan_gladen
 from agentanvil.stats.multiplicity import benjamini_hochberg, holm
 from agentanvil.stats.nested import SOURCES, Component, Figure, NestedVariance, Source, nested_variance
-from agentanvil.stats.nested_features import nested_features
+from agentanvil.stats.nested_features import FEATURES, nested_features
 from agentanvil.stats.paired import win_rate, win_rate_interval
 from agentanvil.stats.power import RequiredPairs, least_detectable_difference_paired, required_n_paired
 from agentanvil.stats.ppi import corrected_mean, ppi_mean, ppi_mean_interval
 from agentanvil.stats.ppi_weighted import weighted_corrected_mean
 from agentanvil.stats.precision import least_detectable_difference, repeats_needed
 from agentanvil.stats.preference import combined_preference, log_odds, sigmoid
+from agentanvil.stats.projection import least_deciding
 from agentanvil.stats.ranking import Strengths, bradley_terry, bradley_terry_intervals
 from agentanvil.stats.reliability import ICCForm, icc, icc_interval
 from agentanvil.stats.sample_mean import mean_interval, weighted_mean
@@ -86,10 +88,12 @@ from agentanvil.stats.totals import totals_interval
 
 __all__ = [
     "ALPHA_BAR",
+    "FEATURES",
     "ONE_LABEL",
     "SOURCES",
     "Association",
     "BinomialTest",
+    "BoundedScores",
     "Component",
     "Corrected",
     "CorrectedPair",
@@ -118,6 +122,7 @@ __all__ = [
     "bca_bootstrap_mean",
     "benjamini_hochberg",
     "binomial_test",
+    "bounded_mean_interval",
     "bradley_terry",
     "bradley_terry_intervals",
     "clopper_pearson_interval",
@@ -144,6 +149,7 @@ __all__ = [
     "kappa_of_tables",
     "kendall_tau_b",
     "krippendorff_alpha",
+    "least_deciding",
     "least_detectable_difference",
     "least_detectable_difference_paired",
     "log_odds",
