@@ -2,6 +2,15 @@
 
 from agentanvil.rubric.codes import SEVERITIES, Code, Severity
 from agentanvil.rubric.findings import CODES, Finding, finding
+from agentanvil.rubric.gate_terms import (
+    GatedFigure,
+    GateFault,
+    GateTerms,
+    gate_faults,
+    gated_figures,
+    idle_terms,
+    term_faults,
+)
 from agentanvil.rubric.json_schema import SchemaFaultError, compile_schema
 from agentanvil.rubric.lint import lint_rubric
 from agentanvil.rubric.lint_document import Linted, lint_file, lint_text
@@ -39,6 +48,9 @@ __all__ = [
     "EvidenceMode",
     "Exclusion",
     "Finding",
+    "GateFault",
+    "GateTerms",
+    "GatedFigure",
     "Linted",
     "Mode",
     "Overall",
@@ -52,10 +64,14 @@ __all__ = [
     "compile_pattern",
     "compile_schema",
     "finding",
+    "gate_faults",
+    "gated_figures",
+    "idle_terms",
     "lint_file",
     "lint_rubric",
     "lint_text",
     "load_rubric",
     "parse_rubric",
     "rubric_hash",
+    "term_faults",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agentanvil.rubric.gate_wire import gate_problems
 from agentanvil.rubric.model import (
     OVERALL,
     CheckDimension,
@@ -43,7 +44,7 @@ def find_problems(wire: RubricWire) -> Iterator[Problem]:
     yield from _scale_problems(wire)
     yield from _id_problems(wire)
     yield from _weight_problems(wire)
-    yield from _gate_problems(wire)
+    yield from gate_problems(wire)
     yield from reply_problems(wire)
 
 
@@ -104,18 +105,6 @@ def _weight_problems(wire: RubricWire) -> Iterator[Problem]:
         yield Problem(path, "all weights are 0, so that nothing would count", "give one dimension a weight above 0")
 
 
-def _gate_problems(wire: RubricWire) -> Iterator[Problem]:
-    known = [dimension.id for dimension in wire.dimensions]
-    low, high = wire.scale.min, wire.scale.max
-    for name, threshold in wire.gate.items():
-        path: YamlPath = ("gate", name)
-        if name not in (OVERALL, *known):
-            hint = f"a gate stands on {OVERALL} or on: {', '.join(known)}"
-            yield Problem(path, f"there is no dimension `{name}`", hint, code="R504")
-        if not low <= threshold <= high:
-            yield Problem(path, f"the threshold {threshold:g} is not on the scale {low} to {high}", code="R505")
-
-
 def build(wire: RubricWire, source: YamlText, text: str) -> Rubric:
     """Return the records. `wire` has no problems left; the hash is not filled in yet."""
     return Rubric(
@@ -135,7 +124,8 @@ def build(wire: RubricWire, source: YamlText, text: str) -> Rubric:
         overall=Overall(
             wire.overall.rule, {name: float(weight) for name, weight in (wire.overall.weights or {}).items()}
         ),
-        gate={name: float(threshold) for name, threshold in wire.gate.items()},
+        gate={name: float(threshold) for name, threshold in wire.gate.thresholds.items()},
+        terms=wire.gate.terms,
         reply=_reply(wire),
         mode=wire.mode,
         allow_expected=wire.allow_expected,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from agentanvil.rubric.findings import Finding, finding
+from agentanvil.rubric.gate_terms import gate_faults, gated_figures, idle_terms, never_passing
 from agentanvil.rubric.lint_anchors import lint_anchors
 from agentanvil.rubric.lint_checks import lint_checks
 from agentanvil.rubric.lint_prose import lint_prose
@@ -38,13 +39,14 @@ def _lint_overall(reading: Reading) -> Iterator[Finding]:
     rubric = reading.rubric
     if rubric.overall.rule != "weighted":
         return
+    gated = {*rubric.gate, *rubric.terms.mean}
     for dimension in rubric.judged:
         like_safety = SAFETY_NAMES & set(dimension.id.split("_")) or SAFETY & set(words(dimension.question))
-        if like_safety and rubric.overall.weights.get(dimension.id) and dimension.id not in rubric.gate:
+        if like_safety and rubric.overall.weights.get(dimension.id) and dimension.id not in gated:
             what = f"the overall is a weighted mean that {dimension.id} is part of"
             yield finding("R501", what, dimension=dimension.id, line=reading.line("overall"))
     for dimension_id in (dimension.id for dimension in rubric.dimensions):
-        if not rubric.overall.weights.get(dimension_id) and dimension_id not in rubric.gate:
+        if not rubric.overall.weights.get(dimension_id) and dimension_id not in gated:
             line = reading.line("overall", "weights", dimension_id)
             what = f"{dimension_id} has neither weight nor gate"
             yield finding("R502", what, dimension=dimension_id, line=line)
@@ -57,6 +59,18 @@ def _lint_mode(reading: Reading) -> Iterator[Finding]:
         yield finding("R506", what, line=reading.line("mode"))
     if rubric.mode == "pairwise" and rubric.gate:
         yield finding("R507", "a gate in pairwise mode", line=reading.line("gate"))
+
+
+def _lint_gate(reading: Reading) -> Iterator[Finding]:
+    rubric = reading.rubric
+    for fault in gate_faults(rubric):
+        yield finding("R508", fault.message, line=reading.line("gate", *filter(None, [fault.key])))
+    for figure in never_passing(rubric):
+        what = f"{figure.name} is to be wholly at {figure.threshold:g}"
+        yield finding("R509", what, dimension=figure.of or None, line=reading.line("gate", *figure.name.split(".")))
+    if gated_figures(rubric):
+        for name in idle_terms(rubric):
+            yield finding("R510", f"`{name}` in the mode {rubric.mode}", line=reading.line("gate", name))
 
 
 def _lint_evidence(reading: Reading) -> Iterator[Finding]:
@@ -91,6 +105,7 @@ _RULES: tuple[Callable[[Reading], Iterator[Finding]], ...] = (
     _lint_expected,
     _lint_overall,
     _lint_mode,
+    _lint_gate,
     _lint_evidence,
     _lint_labels,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentanvil.hashing import canonical_json, digest
+from agentanvil.rubric.gate_terms import GateTerms
 from agentanvil.rubric.model import CheckDimension, Dimension, Rubric
 
 
@@ -26,6 +27,7 @@ def rubric_hash(rubric: Rubric) -> str:
                 "evidence": rubric.evidence,
                 "overall": {"rule": rubric.overall.rule, "weights": dict(rubric.overall.weights)},
                 "gate": dict(rubric.gate),
+                **_terms(rubric.terms),
                 "reply": {
                     "format": rubric.reply.format,
                     "marker": rubric.reply.marker,
@@ -40,6 +42,14 @@ def rubric_hash(rubric: Rubric) -> str:
             }
         ),
     )
+
+
+def _terms(terms: GateTerms) -> dict[str, object]:
+    """Return nothing for a gate without terms, so that its rubric is the same as before there were any."""
+    if not terms:
+        return {}
+    shares = {"confidence": terms.confidence, "pass_rate": terms.pass_rate, "win_rate": terms.win_rate}
+    return {"terms": {**shares, "mean": dict(terms.mean)}}
 
 
 def _dimension(dimension: Dimension | CheckDimension) -> dict[str, object]:

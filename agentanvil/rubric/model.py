@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from agentanvil.rubric.gate_terms import GateTerms
+
 EvidenceMode = Literal["quoted", "pinpoint", "none"]
 CallMode = Literal["joint", "split"]
 Mode = Literal["absolute", "pairwise", "gate"]
@@ -129,6 +131,7 @@ class Rubric:
     `omit_built_in` names the built-in rules that the judge is not told.
     `mode` is what is asked with it: a score per dimension, which of two responses is better and by how much, or
     whether a threshold is met. Another mode of the same contract is `dataclasses.replace(rubric, mode=...)`.
+    `gate` holds what an item must reach, by dimension or `overall`, `terms` what the run must.
     """
 
     id: str
@@ -141,6 +144,7 @@ class Rubric:
     evidence: EvidenceMode = "quoted"
     overall: Overall = field(default_factory=Overall)
     gate: Mapping[str, float] = field(default_factory=dict)
+    terms: GateTerms = field(default_factory=GateTerms)
     reply: ReplyFormat = field(default_factory=ReplyFormat)
     allow_expected: bool = False
     needs_source: bool = False

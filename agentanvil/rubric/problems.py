@@ -28,6 +28,7 @@ _WORDS: dict[str, tuple[str, str | None]] = {
     "bad_value": ("{said}", "{advice}"),
     "bad_schema": ("{said}", None),
     "string_type": ("this must be text, not {shown}", "put it in quotes if it is meant as text"),
+    "invalid_key": ("a key must be text, not {shown}", "put it in quotes"),
     "string_type_key": ("a key must be text, not {shown}", "put it in quotes"),
     "string_type_empty": ("this must be text, not {shown}", "write the text after the colon or dash"),
     "string_type_mapping": ("this must be text, not {shown}", "text that holds `: ` needs quotes around it"),

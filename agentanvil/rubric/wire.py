@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field, StringConstraints, Tag
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag
 
+from agentanvil.rubric.gate_terms import GateTerms
 from agentanvil.rubric.model import BuiltInRule
 from agentanvil.rubric.wire_base import Id, Text, Wire
 from agentanvil.rubric.wire_checks import CheckWire
@@ -23,6 +24,10 @@ HOMES: dict[str, str] = {
     "overall": "at the top level",
     "gate": "at the top level: `gate: {overall: 4}`",
     "threshold": "at the top level as `gate: {<dimension>: 4}`",
+    "confidence": "under `gate`",
+    "pass_rate": "under `gate`",
+    "mean": "under `gate` as `mean: {overall: 4}`",
+    "win_rate": "under `gate`",
     "reply": "at the top level",
     "needs_source": "at the top level",
     "allow_expected": "at the top level",
@@ -117,6 +122,31 @@ class ReplyWire(Wire):
     select: Literal["only", "first", "last"] = "only"
 
 
+class GateWire(BaseModel):
+    """`gate: {overall: 4, ...}`: thresholds by name, and beside them what the run as a whole must reach."""
+
+    model_config = ConfigDict(strict=True, extra="allow", frozen=True, allow_inf_nan=False)
+    __pydantic_extra__: dict[str, float] = Field(init=False)
+    confidence: float | None = None
+    pass_rate: float | None = None
+    mean: dict[str, float] = Field(default_factory=dict)
+    win_rate: float | None = None
+
+    @property
+    def thresholds(self) -> dict[str, float]:
+        """What an item must reach."""
+        return self.__pydantic_extra__
+
+    @property
+    def terms(self) -> GateTerms:
+        """What the run must reach."""
+        means = {name: float(threshold) for name, threshold in self.mean.items()}
+        return GateTerms(self.confidence, self.pass_rate, means, self.win_rate)
+
+
+GATE_TERMS = tuple(GateWire.model_fields)
+
+
 class RubricWire(Wire):
     """The whole file."""
 
@@ -140,4 +170,4 @@ class RubricWire(Wire):
         ]
     ] = Field(min_length=1, max_length=64)
     overall: OverallWire = OverallWire(rule="min")
-    gate: dict[str, float] = Field(default_factory=dict)
+    gate: GateWire = GateWire()
