@@ -34,6 +34,7 @@ from agentanvil.stats.error import (
     signed_bias,
 )
 from agentanvil.stats.estimate import Estimate, Interval
+from agentanvil.stats.exchange import exchange_test
 from agentanvil.stats.hypothesis import (
     SignificanceTest,
     discordant,
@@ -65,6 +66,7 @@ from agentanvil.stats.multiplicity import benjamini_hochberg, holm
 from agentanvil.stats.nested import SOURCES, Component, Figure, NestedVariance, Source, nested_variance
 from agentanvil.stats.nested_features import FEATURES, nested_features
 from agentanvil.stats.paired import win_rate, win_rate_interval
+from agentanvil.stats.paired_change import PairedChange, correlation_change, kappa_change
 from agentanvil.stats.power import RequiredPairs, least_detectable_difference_paired, required_n_paired
 from agentanvil.stats.ppi import corrected_mean, ppi_mean, ppi_mean_interval
 from agentanvil.stats.ppi_weighted import weighted_corrected_mean
@@ -104,6 +106,7 @@ __all__ = [
     "Interval",
     "Level",
     "NestedVariance",
+    "PairedChange",
     "RequiredPairs",
     "Shift",
     "SignificanceTest",
@@ -133,13 +136,16 @@ __all__ = [
     "combined_preference",
     "corrected_mean",
     "corrected_pass_rate",
+    "correlation_change",
     "design_effect",
     "design_effect_ratio",
     "discordant",
     "exact_agreement",
+    "exchange_test",
     "holm",
     "icc",
     "icc_interval",
+    "kappa_change",
     "kappa_difference",
     "kappa_features",
     "kappa_features_among",
