@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.fakes import nursery
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -23,8 +25,12 @@ class Ended:
 
 
 def anvil(*arguments: str | Path, cwd: Path, environ: Mapping[str, str] | None = None, stdin: bytes = b"") -> Ended:
-    """Run `python -m agentanvil` in `cwd`; nothing of the caller's home, cache or keys is seen."""
-    return run_python("-m", "agentanvil", *map(str, arguments), cwd=cwd, environ=environ, stdin=stdin)
+    """Run `anvil` in `cwd`; nothing of the caller's home, cache or keys is seen."""
+    given = tuple(map(str, arguments))
+    if any(name.startswith("PYTHON") for name in environ or ()):  # that is for an interpreter to read as it starts
+        return run_python("-m", "agentanvil", *given, cwd=cwd, environ=environ, stdin=stdin)
+    code, out, err = nursery.run(given, cwd, _surroundings(cwd, environ), stdin)
+    return Ended(code, out, err.decode("utf-8"))
 
 
 def run_python(*arguments: str, cwd: Path, environ: Mapping[str, str] | None = None, stdin: bytes = b"") -> Ended:
