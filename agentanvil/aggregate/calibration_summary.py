@@ -58,18 +58,29 @@ class Confusion:
 
 
 @dataclass(frozen=True, slots=True)
+class ClassFigure:
+    """One category: how many of the judge's are the label's too, how many of the label's the judge found, and F1."""
+
+    value: str
+    precision: Estimate
+    recall: Estimate
+    f1: Estimate
+
+
+@dataclass(frozen=True, slots=True)
 class ClassFigures:
-    """How well verdicts name the label, over labels that are categories. Averages are over the categories met.
+    """How well verdicts name the label. Macro averages are over the categories that either side used.
 
     `policy` says what became of items without a verdict.
     """
 
     policy: str
     accuracy: Measured
-    macro_precision: Measured
-    macro_recall: Measured
     macro_f1: Measured
+    macro_precision: Estimate
+    macro_recall: Estimate
     kappa: Measured
+    classes: tuple[ClassFigure, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +155,7 @@ class Probabilities:
     mean_absolute_error: Measured
     bias: Measured
     brier: Measured | None
-    calibration_error: Measured | None
+    calibration_error: Estimate | None
 
 
 @dataclass(frozen=True, slots=True)

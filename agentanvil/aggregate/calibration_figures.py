@@ -1,0 +1,181 @@
+"""Patterns of readings and labels → the figures of one target, each with its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from agentanvil.aggregate.calibration_patterns import Pattern, Patterns, occurring, pairs_of
+from agentanvil.aggregate.calibration_summary import Alphas
+from agentanvil.aggregate.measure import Measure
+from agentanvil.aggregate.measured import Measured
+from agentanvil.hashing import derive_seed
+from agentanvil.stats import (
+    Association,
+    ErrorMeasure,
+    Estimate,
+    Interval,
+    Level,
+    adjacent_agreement,
+    alpha_features,
+    alpha_interval,
+    alpha_of_features,
+    association_interval,
+    association_of_items,
+    exact_agreement,
+    kappa_features,
+    kappa_features_interval,
+    kappa_of_features,
+    mean,
+    mean_error,
+    mean_error_interval,
+    mirrored_bootstrap_mean,
+    wilson_interval,
+)
+
+# More numbers than this would have to be held and multiplied for an interval: a minute, where the rest takes seconds.
+_MOST_CELLS = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Computes figures of one target; `seed` and `level` are those of its intervals."""
+
+    measure: Measure
+    seed: int
+    level: float
+
+    def of_pairs(self, patterns: Patterns, name: str) -> Measured:
+        """Return kappa of readings against labels, in categories."""
+        quadratic, values = self.quadratic, self.measure.values
+        features = [kappa_features(pairs_of(pattern), values, quadratic=quadratic) for pattern in patterns.each]
+        return self.kappa(features, patterns.times, name)
+
+    @property
+    def quadratic(self) -> bool:
+        """How kappa counts distances: only scores have any."""
+        return self.measure.weighting == "quadratic"
+
+    def kappa(self, features: Sequence[tuple[float, ...]], times: Sequence[int], name: str) -> Measured:
+        """Return kappa of what items bring to it, resampled over those that bring anything."""
+        kept = [(feature, n) for feature, n in zip(features, times, strict=True) if any(feature)]
+        brought, counts = [feature for feature, _ in kept], [n for _, n in kept]
+        interval = kappa_features_interval(
+            brought, counts, quadratic=self.quadratic, seed=derive_seed(self.seed, name), level=self.level
+        )
+        return Measured.of(kappa_of_features(brought, counts, quadratic=self.quadratic), interval)
+
+    def exact(self, patterns: Patterns) -> Measured:
+        """Return the share of equal readings and labels, by item; Wilson's interval over items."""
+        return self._share(patterns, lambda pairs: exact_agreement(*_columns(pairs)))
+
+    def adjacent(self, patterns: Patterns) -> Measured:
+        """Return the share of readings at most one step from the label; only scores have steps."""
+        if self.measure.mode != "absolute":
+            reason = "these categories have no neighbours"
+            return Measured(None, 0, reason, Interval(None, None, self.level, "wilson", reason))
+        return self._share(patterns, lambda pairs: adjacent_agreement(*_columns(pairs)))
+
+    def association(self, patterns: Patterns, statistic: Association) -> Measured:
+        """Return a correlation of item scores and mean labels."""
+        clusters = [[pair] for pair in _means(patterns)]
+        found = association_of_items(clusters, statistic, patterns.times)
+        return Measured.of(found, association_interval(clusters, statistic, patterns.times, level=self.level))
+
+    def error(self, patterns: Patterns, which: ErrorMeasure) -> Measured:
+        """Return the mean absolute error, or the bias, of item scores against mean labels."""
+        pairs = _means(patterns)
+        clusters = [[pair] for pair in pairs]
+        found = mean_error(clusters, which, patterns.times)
+        seed = derive_seed(self.seed, which)
+        if which == "signed_bias" and self.measure.mode == "pairwise":
+            rows = [[score - label] for score, label in pairs]
+            interval = mirrored_bootstrap_mean(rows, patterns.times, seed=seed, level=self.level)
+        else:
+            interval = mean_error_interval(clusters, which, patterns.times, seed=seed, level=self.level)
+        return Measured.of(found, interval)
+
+    def alphas(self, raw: Patterns, categories: Patterns, units: Callable[[Pattern], list[list[float]]]) -> Alphas:
+        """Return Krippendorff's alpha of what `units` makes of an item's pattern; its units together count as one."""
+        return Alphas(
+            nominal=self._alpha(categories, "nominal", units),
+            ordinal=self._alpha(categories, "ordinal", units),
+            interval=self._alpha(raw, "interval", units),
+        )
+
+    def _alpha(self, patterns: Patterns, level: Level, units: Callable[[Pattern], list[list[float]]]) -> Measured:
+        kept = patterns.where(lambda pattern: any(len(unit) > 1 for unit in units(pattern)))
+        values, n = occurring(kept.each), kept.items
+        if not n:
+            return self.without_interval(Estimate(None, 0, "no item has two ratings"))
+        features = (_shared(units(pattern), values, level) for pattern in kept.each)
+        width = {"nominal": len(values) + 1, "ordinal": len(values) ** 2, "interval": 4}[level]
+        if (reason := self.too_many(kept, width)) is not None:
+            total = sum(
+                (np.array(each) * times for each, times in zip(features, kept.times, strict=True)), np.zeros(width)
+            )
+            return self.without_interval(_alpha_estimate([tuple(total.tolist())], [1], n, level), reason)
+        brought = list(features)
+        seed = derive_seed(self.seed, "alpha", level)
+        return Measured.of(
+            _alpha_estimate(brought, kept.times, n, level),
+            alpha_interval(brought, kept.times, level, seed=seed, coverage=self.level),
+        )
+
+    def too_many(self, patterns: Patterns, width: int) -> str | None:
+        """Return why patterns that bring `width` numbers each cannot be resampled, None where they can."""
+        if len(patterns.each) * width <= _MOST_CELLS:
+            return None
+        return f"{len(patterns.each):,} kinds of items with {width:,} sums each are too many to resample"
+
+    def without_interval(self, estimate: Estimate, reason: str | None = None) -> Measured:
+        """Return an estimate whose interval is undefined, for the same reason as itself unless told another."""
+        method = "cluster bootstrap percentile"
+        return Measured.of(estimate, Interval(None, None, self.level, method, reason or estimate.reason))
+
+    def _share(self, patterns: Patterns, share: Callable[[list[tuple[float, float]]], Estimate]) -> Measured:
+        found = mean([share(pairs_of(pattern)).value for pattern in patterns.each], patterns.times)
+        estimate = found if found.value is not None else Estimate(None, 0, "no item has both a verdict and a label")
+        return Measured.of(estimate, wilson_interval((estimate.value or 0) * estimate.n, estimate.n, self.level))
+
+
+def names_of(measure: Measure) -> tuple[str, ...]:
+    """Return what people call the categories of a measure."""
+    if measure.mode == "gate":
+        return ("false", "true")
+    return ("b", "tie", "a") if measure.mode == "pairwise" else tuple(str(value) for value in measure.values)
+
+
+def judge_among_raters(pattern: Pattern) -> list[list[float]]:
+    """Return an item's units in which the judge is one more rater: one a reading, or the labels alone."""
+    scores, labels = pattern
+    return [[score, *labels] for score in scores] or [list(labels)]
+
+
+def raters_alone(pattern: Pattern) -> list[list[float]]:
+    """Return an item's unit without the judge."""
+    return [list(pattern[1])]
+
+
+def _shared(units: list[list[float]], values: Sequence[float], level: Level) -> tuple[float, ...]:
+    return tuple(feature / len(units) for feature in alpha_features(units, values, level))
+
+
+def _alpha_estimate(features: Sequence[tuple[float, ...]], times: Sequence[int], n: int, level: Level) -> Estimate:
+    found = alpha_of_features(features, times, level)
+    return Estimate(found, n, None if found is not None else "all ratings are one and the same")
+
+
+def _means(patterns: Patterns) -> list[tuple[float, float]]:
+    return [(_mean(scores), _mean(labels)) for scores, labels in patterns.each]
+
+
+def _mean(numbers: Sequence[float]) -> float:
+    return math.fsum(numbers) / len(numbers)
+
+
+def _columns(pairs: list[tuple[float, float]]) -> tuple[list[float], list[float]]:
+    return [score for score, _ in pairs], [label for _, label in pairs]
