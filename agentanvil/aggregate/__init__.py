@@ -1,8 +1,25 @@
 """Outcomes (+ labels) → one result per item and one summary of the run, streaming."""
 
 from agentanvil.aggregate.baseline import Baseline
+from agentanvil.aggregate.corrected import CorrectedTally
+from agentanvil.aggregate.corrected_summary import (
+    Caution,
+    CorrectedDimension,
+    CorrectedFigure,
+    CorrectedSummary,
+    Targets,
+)
 from agentanvil.aggregate.examples import lowest_dimension
 from agentanvil.aggregate.frame import Frame, FrameDimension, Gated, Reading, gated_by
+from agentanvil.aggregate.gate_summary import (
+    FigureVerdict,
+    Gate,
+    GateCircumstances,
+    GateFigure,
+    GateRule,
+    GateVerdict,
+    KnownFailures,
+)
 from agentanvil.aggregate.item import DimensionResult, Gap, ItemOutcomes, ItemResult, Shortfall
 from agentanvil.aggregate.jury import JuryRule, JuryTerms
 from agentanvil.aggregate.measure import Agreement
@@ -32,9 +49,6 @@ from agentanvil.aggregate.summary import (
     CallWays,
     Coverage,
     DimensionSummary,
-    Gate,
-    GateVerdict,
-    KnownFailures,
     MissingItem,
     OverallSummary,
     ScoreSummary,
@@ -44,6 +58,7 @@ from agentanvil.aggregate.summary import (
     WorstItem,
 )
 from agentanvil.aggregate.usage import Usage
+from agentanvil.aggregate.variance import RepeatsNeeded, Variance
 from agentanvil.aggregate.wins import RankedModel, Ranking, WinRate
 from agentanvil.plan import UNORDERED
 from agentanvil.rubric import OVERALL
@@ -54,15 +69,24 @@ __all__ = [
     "Agreement",
     "Baseline",
     "CallWays",
+    "Caution",
+    "CorrectedDimension",
+    "CorrectedFigure",
+    "CorrectedSummary",
+    "CorrectedTally",
     "Coverage",
     "DimensionResult",
     "DimensionSummary",
     "Disagreement",
     "Escalation",
+    "FigureVerdict",
     "Frame",
     "FrameDimension",
     "Gap",
     "Gate",
+    "GateCircumstances",
+    "GateFigure",
+    "GateRule",
     "GateVerdict",
     "Gated",
     "ItemOutcomes",
@@ -89,6 +113,7 @@ __all__ = [
     "Reading",
     "ReadingSummary",
     "Reducer",
+    "RepeatsNeeded",
     "ScoreSummary",
     "Shortfall",
     "Spread",
@@ -96,8 +121,10 @@ __all__ = [
     "Straddle",
     "Summariser",
     "Summary",
+    "Targets",
     "UncertainItem",
     "Usage",
+    "Variance",
     "WideItem",
     "WinRate",
     "WorstItem",

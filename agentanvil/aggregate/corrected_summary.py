@@ -33,13 +33,17 @@ class Caution:
 class CorrectedFigure:
     """A mean or a pass rate with the judge's error taken out.
 
-    `judge` is what the judge alone says of the same rows, `labels` the plain figure of the labelled rows (weighted,
-    where there are weights). `population` estimates what people would say of the population that the rows are drawn
-    from. `items` estimates what they would say of these very rows: of the unlabelled ones, with sampling weights of
-    all rows. Its interval holds the judge's error alone, not that other rows might have been drawn.
-    `method` names how the population's value was found and `items_method` how that of these rows was.
+    `judge` is what the judge alone says of the rows that the correction takes it from: the unlabelled ones, with
+    sampling weights all. `labels` is the plain figure of the labelled rows (weighted, where there are weights).
+    `population` estimates what people would say of the population that the rows are drawn from. `items` estimates what
+    they would say of these very rows: the unlabelled ones, with sampling weights all. Its interval holds the judge's
+    error alone, not that other rows might have been drawn. `shift` is the judge's figure over the labelled rows less
+    that over the unlabelled ones (with weights: the weighted labelled rows less all rows); labels drawn at random
+    leave none.
     """
 
+    labelled: int
+    unlabelled: int
     judge: Estimate
     labels: Estimate
     labels_interval: Interval
@@ -47,8 +51,8 @@ class CorrectedFigure:
     population_interval: Interval
     items: Estimate
     items_interval: Interval
-    method: str
-    items_method: str
+    shift: Estimate
+    shift_interval: Interval
     cautions: tuple[Caution, ...]
 
 
@@ -57,11 +61,11 @@ class CorrectedDimension:
     """One dimension, or the overall.
 
     `labelled` rows have a label and a verdict, `unlabelled` ones a verdict alone. Rows whose verdict is missing are
-    counted beside them and take no part, as are rows to which the dimension does not apply; `incomplete` rows have
-    labels, but not those that the figure needs, and count as unlabelled. `off_scale` counts labels outside the scale.
-    `shift` is the judge's mean over the labelled rows less that over the unlabelled ones (with weights: the weighted
-    labelled rows less all rows); labels drawn at random leave none. `mean` is None in a gate, whose mean is its pass
-    rate, and `pass_rate` where nothing says what passes (`threshold` is None).
+    counted beside them and take no part, as are rows to which the dimension does not apply. `incomplete` rows have
+    labels, but not those that the figures need, and `unweighted` ones labels without a sampling weight, where others
+    have one: both count as unlabelled. `off_scale` counts labels outside the scale. `mean` is None in a gate, whose
+    mean is its pass rate; `pass_rate` where nothing says what passes (`threshold` is None; the overall's is the whole
+    gate, `gate`). Both are None where nothing is labelled.
     """
 
     id: str
@@ -71,24 +75,31 @@ class CorrectedDimension:
     unlabelled_missing: int
     not_applicable: int
     incomplete: int
+    unweighted: int
     off_scale: int
-    shift: Estimate
-    shift_interval: Interval
-    threshold: float | None
+    threshold: float | Literal["gate"] | None
     mean: CorrectedFigure | None
     pass_rate: CorrectedFigure | None
     cautions: tuple[Caution, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Targets:
+    """What `population` and `items` are estimates of, in words."""
+
+    population: str
+    items: str
+
+
+@dataclass(frozen=True, slots=True)
 class CorrectedSummary:
     """All corrected estimates of a run. `weighted`: the labels came with sampling weights.
 
-    `targets` says in words what `population` and `items` are estimates of. Without dimensions there is a `reason`.
+    Dimensions that nobody labelled are left out if they are checks. In pairwise there is nothing but a `reason`.
     """
 
     weighted: bool
-    targets: dict[str, str]
+    targets: Targets
     dimensions: tuple[CorrectedDimension, ...]
     overall: CorrectedDimension | None
     reason: str | None = None

@@ -25,6 +25,7 @@ from agentanvil.stats.binomial import BinomialTest, binomial_test, clopper_pears
 from agentanvil.stats.bounded import BoundedScores, bounded_mean_interval
 from agentanvil.stats.clustered import clustered_se_mean, design_effect, design_effect_ratio
 from agentanvil.stats.components import VarianceComponents, variance_components
+from agentanvil.stats.confusion import ClassScores, Confusion, confusion_matrix, confusion_of_items, macro_f1_interval
 from agentanvil.stats.correction import Corrected, CorrectedPair
 from agentanvil.stats.error import (
     ErrorMeasure,
@@ -63,6 +64,7 @@ from agentanvil.stats.krippendorff import (
 )
 from agentanvil.stats.misclassification import corrected_pass_rate, rogan_gladen
 from agentanvil.stats.multiplicity import benjamini_hochberg, holm
+from agentanvil.stats.multirater import GwetWeights, category_counts, fleiss_kappa, gwet_ac
 from agentanvil.stats.nested import SOURCES, Component, Figure, NestedVariance, Source, nested_variance
 from agentanvil.stats.nested_features import FEATURES, nested_features
 from agentanvil.stats.paired import win_rate, win_rate_interval
@@ -72,10 +74,11 @@ from agentanvil.stats.ppi import corrected_mean, ppi_mean, ppi_mean_interval
 from agentanvil.stats.ppi_weighted import weighted_corrected_mean
 from agentanvil.stats.precision import least_detectable_difference, repeats_needed
 from agentanvil.stats.preference import combined_preference, log_odds, sigmoid
+from agentanvil.stats.probability import brier_score, expected_calibration_error
 from agentanvil.stats.projection import least_deciding
 from agentanvil.stats.ranking import Strengths, bradley_terry, bradley_terry_intervals
 from agentanvil.stats.reliability import ICCForm, icc, icc_interval
-from agentanvil.stats.sample_mean import mean_interval, weighted_mean
+from agentanvil.stats.sample_mean import mean_interval, share_interval, weighted_mean
 from agentanvil.stats.shift import Shift, mean_shift, weighted_shift
 from agentanvil.stats.slope import Slope, clustered_slope
 from agentanvil.stats.spread import (
@@ -87,6 +90,7 @@ from agentanvil.stats.spread import (
     unanimous_share,
 )
 from agentanvil.stats.totals import totals_interval
+from agentanvil.stats.trials import mean_pass_at_k, mean_pass_hat_k, pass_at_k, pass_hat_k
 
 __all__ = [
     "ALPHA_BAR",
@@ -96,12 +100,15 @@ __all__ = [
     "Association",
     "BinomialTest",
     "BoundedScores",
+    "ClassScores",
     "Component",
+    "Confusion",
     "Corrected",
     "CorrectedPair",
     "ErrorMeasure",
     "Estimate",
     "Figure",
+    "GwetWeights",
     "ICCForm",
     "Interval",
     "Level",
@@ -128,12 +135,16 @@ __all__ = [
     "bounded_mean_interval",
     "bradley_terry",
     "bradley_terry_intervals",
+    "brier_score",
+    "category_counts",
     "clopper_pearson_interval",
     "cluster_bootstrap_mean",
     "clustered_se_mean",
     "clustered_slope",
     "cohen_kappa",
     "combined_preference",
+    "confusion_matrix",
+    "confusion_of_items",
     "corrected_mean",
     "corrected_pass_rate",
     "correlation_change",
@@ -142,6 +153,9 @@ __all__ = [
     "discordant",
     "exact_agreement",
     "exchange_test",
+    "expected_calibration_error",
+    "fleiss_kappa",
+    "gwet_ac",
     "holm",
     "icc",
     "icc_interval",
@@ -159,6 +173,7 @@ __all__ = [
     "least_detectable_difference",
     "least_detectable_difference_paired",
     "log_odds",
+    "macro_f1_interval",
     "mcnemar_exact",
     "mcnemar_midp",
     "mean",
@@ -166,6 +181,8 @@ __all__ = [
     "mean_error",
     "mean_error_interval",
     "mean_interval",
+    "mean_pass_at_k",
+    "mean_pass_hat_k",
     "mean_shift",
     "mirrored_bootstrap_mean",
     "modal_agreement",
@@ -173,6 +190,8 @@ __all__ = [
     "nested_variance",
     "paired_differences",
     "paired_permutation_test",
+    "pass_at_k",
+    "pass_hat_k",
     "pearson",
     "pooled_sd",
     "population_sd",
@@ -182,6 +201,7 @@ __all__ = [
     "required_n_paired",
     "rogan_gladen",
     "sample_sd",
+    "share_interval",
     "sigmoid",
     "signed_bias",
     "spearman",

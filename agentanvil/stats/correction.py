@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -69,29 +70,25 @@ def effective_n(weights: Floats) -> float:
     return 1 / float((shares(weights) ** 2).sum())
 
 
-def doubt_of_mean(values: Floats, weights: Floats | None = None) -> str | None:
+def doubt_of_mean(values: Floats, subject: str, weights: Floats | None = None) -> str | None:
     """Say why an interval of these values' mean may miss its level: too few of them, or too skewed for so few."""
     v = shares(np.ones_like(values) if weights is None else weights)
     n = effective_n(v)
     if n < _FEWEST:
-        return f"there are fewer than {_FEWEST} of them" + ("" if weights is None else " in effect")
+        return f"fewer than {_FEWEST} {subject}" + ("" if weights is None else ", in effect")
     if values.min() == values.max():
-        return "they are all alike"
+        return f"the {subject} are all alike"
     centred = values - float((v * values).sum())
     centred = centred / np.abs(centred).max()
     skewness = float((v * centred**3).sum()) / float((v * centred**2).sum()) ** 1.5
-    if n < _LABELS_A_SQUARED_SKEWNESS * skewness**2:
-        return f"they are skewed ({skewness:.1f}), and it takes {_wanted(skewness)} to make up for that"
-    return None
+    wanted = _LABELS_A_SQUARED_SKEWNESS * skewness**2
+    if n >= wanted:
+        return None
+    return f"the {subject} are skewed ({skewness:.1f}), and it takes some {math.ceil(wanted)} rows to make up for that"
 
 
 def doubt_of_rate(positives: float, negatives: float) -> str | None:
     """Say why an interval of a pass rate may miss its level, given the (effective) labels of each class."""
     if min(positives, negatives) >= _RAREST_CLASS:
         return None
-    rarer = "fail" if negatives < positives else "pass"
-    return f"fewer than {_RAREST_CLASS} of them {rarer}"
-
-
-def _wanted(skewness: float) -> int:
-    return int(np.ceil(_LABELS_A_SQUARED_SKEWNESS * skewness**2))
+    return f"fewer than {_RAREST_CLASS} labels that {'fail' if negatives < positives else 'pass'}"

@@ -83,7 +83,7 @@ def corrected_mean(
     """
     estimate = ppi_mean(human, judge, judge_unlabelled)
     interval = ppi_mean_interval(human, judge, judge_unlabelled, level=level, student=True)
-    doubt = doubt_of_mean(np.asarray(human, dtype=np.float64)) if estimate.value is not None else None
+    doubt = doubt_of_mean(np.asarray(human, dtype=np.float64), "labels") if estimate.value is not None else None
     if interval.low is not None and interval.low == interval.high:
         interval = Interval(None, None, level, interval.method, "labels and verdicts are alike on every row")
     return CorrectedPair(Corrected(estimate, interval, doubt), _items_mean(human, judge, judge_unlabelled, level=level))
@@ -115,7 +115,7 @@ def _items_mean(
     variance = float(((errors - errors.mean()) ** 2).sum()) / (n - FITTED)
     half = student_quantile(n - FITTED, level) * math.sqrt(variance * (1 / n + 1 / rest))
     interval = Interval(estimate.value - half, estimate.value + half, level, method)
-    return Corrected(estimate, interval, doubt_of_mean(errors))
+    return Corrected(estimate, interval, doubt_of_mean(errors, "errors of the judge"))
 
 
 def _half_width(errors: Floats, scaled: Floats, level: float, *, student: bool) -> float:

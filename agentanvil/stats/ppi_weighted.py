@@ -47,8 +47,8 @@ def weighted_corrected_mean(
     of_judge = float((terms * _centred(errors, v) ** 2).sum())
     of_sampling = float((v * _centred(y, v) ** 2).sum()) / rows
     return CorrectedPair(
-        Corrected(estimate, _interval(estimate, of_judge + of_sampling, v, level), doubt_of_mean(y, v)),
-        Corrected(estimate, _interval(estimate, of_judge, v, level), doubt_of_mean(errors, v)),
+        Corrected(estimate, _interval(estimate, of_judge + of_sampling, v, level), doubt_of_mean(y, "labels", v)),
+        Corrected(estimate, _interval(estimate, of_judge, v, level), doubt_of_mean(errors, "errors of the judge", v)),
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from agentanvil.stats.correction import columns, effective_n, shares
 from agentanvil.stats.estimate import Estimate, Interval
+from agentanvil.stats.interval import wilson_interval
 
 # With less than one degree of freedom in effect Student's quantile soars to where it tells nothing.
 LEAST_FREEDOM = 0.5
@@ -31,7 +32,9 @@ def weighted_mean(values: Sequence[float], weights: Sequence[float] | None = Non
     """Return Σwy / Σw, the mean where there are no weights."""
     if len(values) == 0:
         return Estimate(None, 0, "no values")
-    w, ordered = columns([1.0] * len(values) if weights is None else weights, values)
+    if weights is None:
+        return Estimate(math.fsum(values) / len(values), len(values))
+    w, ordered = columns(weights, values)
     return Estimate(float(np.average(ordered, weights=shares(w))), len(values))
 
 
@@ -65,3 +68,12 @@ def mean_interval(
         quantile = student_quantile(size - 1, level)
     half = quantile * math.sqrt(variance)
     return Interval(centre - half, centre + half, level, method)
+
+
+def share_interval(values: Sequence[float], weights: Sequence[float] | None = None, *, level: float = 0.95) -> Interval:
+    """Return Wilson's interval of the mean of values in 0..1, with weights of Kish's effective number of them."""
+    if len(values) == 0 or weights is None:
+        return wilson_interval(math.fsum(values), len(values), level)
+    share = weighted_mean(values, weights).value or 0.0
+    n = effective_n(np.asarray(weights, dtype=np.float64))
+    return wilson_interval(share * n, n, level)
