@@ -15,6 +15,7 @@ from agentanvil.aggregate.readings import ReadingTally, reading_notes
 from agentanvil.aggregate.scores import ScoreTally, cell_count, cell_distribution
 from agentanvil.aggregate.spread import Straddled
 from agentanvil.aggregate.summary import DimensionSummary, Straddle
+from agentanvil.aggregate.variance import Variance
 from agentanvil.stats import Estimate, Interval, wilson_interval
 from agentanvil.verdict import NO_EVIDENCE, STATES, Cell, NotApplicable, Scored, State
 
@@ -86,8 +87,8 @@ class DimensionTally:
             return []
         return reading_notes(self._layout.id, self._readings.result(), self._codes["judge_error"][NO_READING])
 
-    def summary(self, seed: int) -> DimensionSummary:
-        """Return the dimension's part of the summary; `seed` drives its resampling."""
+    def summary(self, seed: int, variance: Variance | None) -> DimensionSummary:
+        """Return the dimension's part of the summary, with its `variance`; `seed` drives its resampling."""
         name = self._layout.id
         pass_rate, pass_interval = self._pass_rate()
         return DimensionSummary(
@@ -100,20 +101,32 @@ class DimensionTally:
             unanimous=self._scores.unanimous(),
             modal_agreement=self._scores.modal_agreement(),
             agreement=self._agreement.result(seed, "agreement", name),
+            variance=variance,
             kind=self._layout.kind,
             codes={state: _sorted(codes) for state, codes in sorted(self._codes.items())},
             evidence_found=self._evidence_rate(),
             no_evidence=self._flags[NO_EVIDENCE],
             flags=_sorted(self._flags),
-            straddled=tuple(
-                Straddle(below, above, n, tuple(example for _, example in self._examples[below, above]))
-                for (below, above), n in sorted(self._straddles.items())
-            ),
+            straddled=tuple(self._straddle(pair, items) for pair, items in sorted(self._straddles.items())),
             widest=self._widest.items,
             mixed=self._mixed,
             pass_rate=pass_rate,
             pass_interval=pass_interval,
             readings=None if self._readings is None else self._readings.result(),
+        )
+
+    def _straddle(self, pair: Straddled, items: int) -> Straddle:
+        below, above = pair
+        repeated = self._scores.unanimous().n
+        return Straddle(
+            below=below,
+            above=above,
+            below_text=self._layout.anchors.get(below, ""),
+            above_text=self._layout.anchors.get(above, ""),
+            items=items,
+            share=Estimate(items / repeated, repeated),
+            interval=wilson_interval(items, repeated),
+            examples=tuple(example for _, example in self._examples[pair]),
         )
 
     def _count_states(self, cells: Sequence[Cell]) -> bool:

@@ -12,7 +12,7 @@ from agentanvil.aggregate.as_read import PASSES_FROM
 from agentanvil.aggregate.baseline import Baseline
 from agentanvil.plan import JOINT, Plan
 from agentanvil.plan import Slot as PlanSlot
-from agentanvil.rubric import OVERALL, Dimension, Mode, Overall, Rubric, Scale
+from agentanvil.rubric import OVERALL, CheckDimension, Dimension, Mode, Overall, Rubric, Scale
 
 Kind = Literal["judged", "check"]
 Rule = Literal["min", "weighted"]
@@ -28,8 +28,9 @@ class FrameDimension:
 
     There is one per repeat, two where both orders of a pair are asked. `compared` are the places of the calls that ask
     in the other way than the rubric does. `points` are the scores between which repeats may fall, ascending: the
-    anchors and the scale's ends; none in pairwise. `weight` is a whole number in proportion to the rubric's weight, 0
-    where the overall leaves it out. `threshold` is the score from which on it passes, on the rubric's scale.
+    anchors and the scale's ends; none in pairwise. `anchors` are the texts of those that have one. `weight` is a whole
+    number in proportion to the rubric's weight, 0 where the overall leaves it out. `threshold` is the score from which
+    on it passes, on the rubric's scale.
     """
 
     id: str
@@ -37,6 +38,7 @@ class FrameDimension:
     slots: tuple[int, ...]
     compared: tuple[int, ...]
     points: tuple[int, ...]
+    anchors: Mapping[int, str]
     weight: int
     allow_na: bool
     threshold: float
@@ -90,7 +92,8 @@ class Frame:
                     kind="judged" if isinstance(dimension, Dimension) else "check",
                     slots=_places(slots, dimension.id, compared=False),
                     compared=_places(slots, dimension.id, compared=True),
-                    points=_points(dimension.anchors if isinstance(dimension, Dimension) else {}, rubric),
+                    points=_points(_anchors(dimension, rubric), rubric),
+                    anchors=_anchors(dimension, rubric),
                     weight=weights[dimension.id],
                     allow_na=isinstance(dimension, Dimension) and dimension.allow_na,
                     threshold=rubric.threshold(dimension.id),
@@ -158,7 +161,12 @@ def _points(anchors: Mapping[int, str], rubric: Rubric) -> tuple[int, ...]:
     if rubric.mode == "pairwise":
         return ()
     offered = rubric.offered
-    return tuple(sorted({offered.min, offered.max, *(anchors if rubric.mode == "absolute" else ())}))
+    return tuple(sorted({offered.min, offered.max, *anchors}))
+
+
+def _anchors(dimension: Dimension | CheckDimension, rubric: Rubric) -> Mapping[int, str]:
+    """Return the texts of a dimension's anchors; the verdicts of a gate or a comparison have none."""
+    return dimension.anchors if isinstance(dimension, Dimension) and rubric.mode == "absolute" else {}
 
 
 def _whole_weights(rubric: Rubric, overall: Overall) -> dict[str, int]:

@@ -83,10 +83,12 @@ class ItemResult:
 
     `passed` is None where the rubric has no gate, and where what the gate needs is missing or not applicable;
     shortfalls that the baseline knows do not count against it. `recovered` names what fell short in the baseline
-    and does so no longer. `repeat_overalls` holds the overall of each repeat taken alone, ascending, where it has
-    one. `gap` is the first missing verdict of the most telling kind among all cells. `outcomes` are those that decided,
-    in the plan's order; `firsts` are the first judge's own, in the same order, and `others` those of each judge beside
-    it, None where it was not due. `pair` is there in pairwise.
+    and does so no longer. `overall_by_repeat` holds the overall of each repeat taken alone, None where it lacks one
+    (in pairwise, those that have one). `gap` is the first missing verdict of the most telling kind among all cells.
+    `outcomes` are those that decided, in the plan's order; `firsts` are the first judge's own, in the same order, and
+    `others` those of each judge beside it, None where it was not due. `singles` are what each of several judges alone makes of the item, the first one's
+    first: None where it was not due, or asked about the item because of what another one said. `pair` is there in
+    pairwise.
     """
 
     index: int
@@ -98,11 +100,17 @@ class ItemResult:
     recovered: tuple[str, ...]
     gap: Gap | None
     dimensions: tuple[DimensionResult, ...]
-    repeat_overalls: tuple[float, ...]
+    overall_by_repeat: tuple[float | None, ...]
     outcomes: tuple[Outcome, ...]
     firsts: tuple[Outcome, ...]
     others: tuple[tuple[Outcome | None, ...], ...] = ()
     pair: PairResult | None = None
+    singles: tuple[ItemResult | None, ...] = ()
+
+    @property
+    def repeat_overalls(self) -> tuple[float, ...]:
+        """The overall of each repeat taken alone, ascending, where it has one."""
+        return tuple(sorted([value for value in self.overall_by_repeat if value is not None]))
 
     @property
     def asked(self) -> Sequence[Outcome]:

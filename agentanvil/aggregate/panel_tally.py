@@ -51,10 +51,15 @@ class PanelTally:
         """
         firsts, others = self._panel.seats(item)
         resolved = ItemOutcomes(item.index, item.item_id, self._panel.resolve((firsts, others)))
-        result = replace(reduce_item(self._frame, resolved), firsts=firsts, others=others)
         seats = (firsts, *others)
         singles = [self._single(item, firsts, seat) for seat in seats]
         fair = self._shared_out is None or self._panel.plan.is_drawn(self._shared_out, item.item_id)
+        result = replace(
+            reduce_item(self._frame, resolved),
+            firsts=firsts,
+            others=others,
+            singles=tuple([single if fair or n != self._shared_out else None for n, single in enumerate(singles)]),
+        )
         for number, tally in enumerate(self._judges):
             tally.add(seats[number], singles[number], labelled=fair or number != self._shared_out)
         if fair:

@@ -29,7 +29,7 @@ def reduce_item(frame: Frame, item: ItemOutcomes) -> ItemResult:
     if frame.mode == "pairwise":
         pair = reduce_pair(frame, dimensions, outcomes)
         state, overall = pair_state(pair)
-        repeats = tuple(sorted([repeat.delta for repeat in pair.repeats]))
+        repeats: tuple[float | None, ...] = tuple([repeat.delta for repeat in pair.repeats])
     else:
         pair = None
         state, overall = _overall(frame, dimensions)
@@ -45,7 +45,7 @@ def reduce_item(frame: Frame, item: ItemOutcomes) -> ItemResult:
         recovered=recovered,
         gap=_gap(dimensions),
         dimensions=dimensions,
-        repeat_overalls=repeats,
+        overall_by_repeat=repeats,
         outcomes=outcomes,
         firsts=outcomes,
         pair=pair,
@@ -123,12 +123,14 @@ def apply_rule(rule: Rule, shares: tuple[Share, ...]) -> float:
     return float(total / sum(weight for weight, _ in shares))
 
 
-def _repeat_overalls(frame: Frame, dimensions: tuple[DimensionResult, ...], overall: float | None) -> tuple[float, ...]:
-    """Return the overall of each repeat taken alone, ascending, for those that have one."""
+def _repeat_overalls(
+    frame: Frame, dimensions: tuple[DimensionResult, ...], overall: float | None
+) -> tuple[float | None, ...]:
+    """Return the overall of each repeat taken alone, None where it has none."""
     if frame.repeats == 1:
-        return () if overall is None else (overall,)
+        return (overall,)
     shares = [_repeat_shares(frame, dimensions, repeat) for repeat in range(frame.repeats)]
-    return tuple(sorted([apply_rule(frame.rule, found) for found in shares if found]))
+    return tuple([apply_rule(frame.rule, found) if found else None for found in shares])
 
 
 def _repeat_shares(frame: Frame, dimensions: tuple[DimensionResult, ...], repeat: int) -> tuple[Share, ...] | None:

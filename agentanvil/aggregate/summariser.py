@@ -24,6 +24,8 @@ from agentanvil.aggregate.reducer import Reducer
 from agentanvil.aggregate.scores import ScoreTally
 from agentanvil.aggregate.summary import FORMAT, Coverage, DimensionSummary, OverallSummary, Summary
 from agentanvil.aggregate.usage import UsageTally
+from agentanvil.aggregate.variance import Variance
+from agentanvil.aggregate.variance_tally import VarianceTally
 from agentanvil.plan import Plan
 from agentanvil.rubric import OVERALL, Rubric
 from agentanvil.verdict import STATES, State
@@ -57,6 +59,7 @@ class Summariser:
         self._ways = [WaysTally(self.frame, layout) for layout in self.frame.dimensions if layout.compared]
         self._pairs = PairTally(self.frame) if rubric.mode == "pairwise" else None
         self._overall = ScoreTally(signed=rubric.mode == "pairwise", continuous=self.frame.expects)
+        self._variance = VarianceTally.where_due(self.frame, plan)
         self._overall_states: Counter[State] = Counter()
         self._overall_agreement = AgreementTally(Measure.of_overall(self.frame))
         self._gate = GateTally(self.frame)
@@ -75,6 +78,8 @@ class Summariser:
         self._overall_states[result.state] += 1
         if result.overall is not None:
             self._overall.add(result.overall, result.repeat_overalls)
+        if self._variance is not None:
+            self._variance.add(result)
         if self._pairs is not None and result.pair is not None:
             self._pairs.add(result, result.pair)
         elif result.labels and self.frame.rule == "min":
@@ -89,7 +94,11 @@ class Summariser:
 
     def finish(self, notes: Sequence[str] = ()) -> Summary:
         """Return the summary; `notes` are sentences that only the caller can know, and stand first."""
-        dimensions = tuple(tally.summary(self._seed) for tally in self._dimensions)
+        variance = self._variance.result(self._seed) if self._variance is not None else {}
+        dimensions = tuple(
+            tally.summary(self._seed, variance.get(layout.id))
+            for tally, layout in zip(self._dimensions, self.frame.dimensions, strict=True)
+        )
         pairwise = self._pairs.result(self._seed) if self._pairs is not None else None
         panel = self._reducer.panel(self._seed)
         return Summary(
@@ -103,7 +112,7 @@ class Summariser:
             items=self._items,
             coverage=_coverage(dimensions),
             gate=self._gate.result(),
-            overall=self._overall_summary(pairwise),
+            overall=self._overall_summary(pairwise, variance.get(OVERALL)),
             dimensions=dimensions,
             pairwise=pairwise,
             call_ways=tuple(ways.result(self._seed) for ways in self._ways),
@@ -115,7 +124,7 @@ class Summariser:
             notes=(*notes, *self._notes(pairwise, panel)),
         )
 
-    def _overall_summary(self, pairwise: Pairwise | None) -> OverallSummary:
+    def _overall_summary(self, pairwise: Pairwise | None, variance: Variance | None) -> OverallSummary:
         agreement = self._overall_agreement.result(self._seed, "agreement", OVERALL)
         if pairwise is not None and pairwise.labels is not None:
             labels = pairwise.labels
@@ -130,6 +139,7 @@ class Summariser:
             unanimous=self._overall.unanimous(),
             modal_agreement=self._overall.modal_agreement(),
             agreement=agreement,
+            variance=variance,
             rule=self.frame.rule,
             weights=self.frame.weights,
         )

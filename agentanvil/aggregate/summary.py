@@ -15,6 +15,7 @@ from agentanvil.aggregate.pair_summary import Pairwise
 from agentanvil.aggregate.panel_summary import PanelSummary
 from agentanvil.aggregate.readings import ReadingSummary
 from agentanvil.aggregate.usage import Usage
+from agentanvil.aggregate.variance import Variance
 from agentanvil.rubric import Mode
 from agentanvil.stats import Estimate, Interval
 from agentanvil.verdict import State
@@ -92,11 +93,20 @@ class CallWays:
 
 @dataclass(frozen=True, slots=True)
 class Straddle:
-    """Two neighbouring anchors between which the repeats of some items could not decide."""
+    """Two neighbouring anchors between which the repeats of some items could not decide: wording to be tightened.
+
+    The texts are the rubric's, empty at an end of the scale that has no anchor. `share` is that of the items with two
+    scored repeats or more, `interval` Wilson's. It speaks of the run's own verdicts: where several judges make them
+    together, of the jury's, not of where its judges differ from each other.
+    """
 
     below: int
     above: int
+    below_text: str
+    above_text: str
     items: int
+    share: Estimate
+    interval: Interval
     examples: tuple[str, ...]
 
 
@@ -122,7 +132,8 @@ class ScoreSummary:
     `mean` is over the items' scores, each item once; `interval` resamples items. `distribution` counts scores (of
     cells for a dimension; of items for the overall, rounded down to the scale, in pairwise away from the tie).
     `repeat_sd` is pooled within items, `unanimous` the share of items whose repeats are all equal, `modal_agreement`
-    the mean share of the commonest score: these three over items with two or more scored repeats.
+    the mean share of the commonest score: these three over items with two or more scored repeats. `variance` is there
+    where judges read items more than once: in repeats, in both orders, or by several judges.
     """
 
     id: str
@@ -134,6 +145,7 @@ class ScoreSummary:
     unanimous: Estimate
     modal_agreement: Estimate
     agreement: Agreement | None
+    variance: Variance | None
 
 
 @dataclass(frozen=True, slots=True)

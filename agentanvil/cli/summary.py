@@ -15,6 +15,7 @@ from agentanvil.cli.summary_agreement import agreement_table, ways_table
 from agentanvil.cli.summary_pairs import pair_blocks
 from agentanvil.cli.summary_panel import panel_blocks
 from agentanvil.cli.summary_readings import reading_cells, reading_columns, reading_line, uncertain_table
+from agentanvil.cli.summary_variance import anchor_blocks, variance_blocks
 from agentanvil.cli.tables import cut, number, share, span, titled_table
 from agentanvil.rubric import Mode
 from agentanvil.runner.events import Tally
@@ -54,7 +55,7 @@ def console() -> Console:
 
 
 def print_summary(console: Console, summary: Summary, tally: Tally | None, folder: str) -> None:
-    """Print scores, pairs, worst items, ambiguous anchors, agreement with labels, gate and cost.
+    """Print scores, pairs, worst items, ambiguous anchors, variance, agreement with labels, gate and cost.
 
     `tally` counts the sitting that just ended; without it the cost line speaks of the whole run.
     """
@@ -63,7 +64,8 @@ def print_summary(console: Console, summary: Summary, tally: Tally | None, folde
         *pair_blocks(summary),
         _worst(summary),
         _missing(summary),
-        _anchors(summary),
+        *anchor_blocks(summary),
+        *variance_blocks(summary),
         uncertain_table(summary),
         ways_table(summary),
         agreement_table(summary),

@@ -73,13 +73,14 @@ class Component:
 
 @dataclass(frozen=True, slots=True)
 class NestedVariance:
-    """Four components and what they come to; n counts items that tell of each.
+    """Four components and what they come to; n counts items that tell of each, `items` those with any reading.
 
     `icc_single` is the reliability of one reading, σ²item / total: ICC(1,1) where there are only repeats. `icc_mean` is
     that of the items' means as they were taken, ICC(1,k) there. Neither is cut at 0. `sd_single` and `sd_mean` are the
     standard errors of measurement of one reading and of an item's mean.
     """
 
+    items: int
     readings: int
     components: tuple[Component, ...]
     icc_single: Figure
@@ -108,6 +109,7 @@ def nested_variance(
     told = _Figures(_figured(totals, seen)[0], spread, span, level, method)
     reread = max(seen.judge, seen.order, seen.repeat)
     return NestedVariance(
+        items=round(float(totals[0, N])),
         readings=seen.readings,
         components=tuple(told.component(place, source, seen.count(source)) for place, source in enumerate(SOURCES)),
         icc_single=told.figure(_ICC_SINGLE, seen.item),

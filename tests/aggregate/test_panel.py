@@ -38,6 +38,9 @@ def data(summary: Summary, *without: str) -> dict[str, Any]:
     found: dict[str, Any] = orjson.loads(orjson.dumps(summary))
     for name in ("notes", "panel", "usage", *without):
         found.pop(name)
+    # Every judge's readings are in it, whoever decides.
+    for scores in (found["overall"], *found["dimensions"]):
+        scores.pop("variance")
     return found
 
 

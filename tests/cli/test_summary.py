@@ -206,3 +206,43 @@ def test_pairs_have_their_entropy_and_no_expected_column() -> None:
     assert "expected" not in head
     assert "0.55" in next(line for line in text.splitlines() if line.startswith("accuracy"))
     assert "verdicts with probabilities" not in text
+
+
+def test_ambiguous_anchors_are_told_with_their_wording() -> None:
+    text = shown(graded([[5, 3], [4, 4]], repeats=2))
+    assert "1 of 2" in text
+    wording = text[text.index("accuracy: tighten the wording of 3 | 5") :].splitlines()
+    assert wording[1:3] == ["  3: in half of it", "  5: in every part"]
+
+
+def test_a_gate_has_no_wording_to_tighten() -> None:
+    text = shown(graded([[1, 0], [1, 1]], repeats=2, mode="gate"))
+    assert "0 | 1" in text
+    assert "tighten" not in text
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_what_readings_differ_by_is_told_whole_on_any_width(width: int) -> None:
+    text = shown(graded([[5, 3, 4], [4, 4, 4], [1, 2, 1]], repeats=3), width=width)
+    sources = text[text.index("Variance: ") :].splitlines()
+    assert sources[1].split() == [
+        "dimension",
+        "item",
+        "repeat",
+        "ICC(1,1)",
+        "95",
+        "%",
+        "interval",
+        "ICC(1,k)",
+        "k",
+        "n",
+    ]
+    assert sources[2].split()[-2:] == ["3", "3"]
+    worth = text[text.index("What one reading is worth") :]
+    assert "±0.25" in worth
+    assert "resample items" in worth
+    assert "…  " not in sources[1]
+
+
+def test_a_run_that_reads_once_says_nothing_of_variance() -> None:
+    assert "Variance" not in shown(graded([5, 4, 3]))

@@ -98,5 +98,5 @@ def test_neither_order_nor_scale_matters(table: list[list[int]], form: ICCForm) 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_no_size_of_numbers_loses_the_answer(form: ICCForm) -> None:
-    huge = [[value * 1e300 for value in rater] for rater in JUDGES]
+    huge = [[(value or 0) * 1e300 for value in rater] for rater in JUDGES]
     assert icc(huge, form).value == pytest.approx(icc(JUDGES, form).value)
