@@ -129,19 +129,19 @@ def comparable_overalls(frame: Frame, result: ItemResult) -> tuple[list[float], 
         return [], []
     rows = [[label for label in row if label is not None] for row in zip(*columns, strict=True)]
     raters = [min(row) for row in rows if len(row) == len(columns)]
-    return judged_minimums(frame, result), raters
+    return sorted([least for least in judged_minimums(frame, result) if least is not None]), raters
 
 
-def judged_minimums(frame: Frame, result: ItemResult) -> list[float]:
-    """Return the minimum over the judged dimensions in each repeat that has a verdict on all of them, ascending."""
+def judged_minimums(frame: Frame, result: ItemResult) -> list[float | None]:
+    """Return the minimum over the judged dimensions in each repeat, None in one that lacks a verdict on any of them."""
     judged = [r for d, r in zip(frame.dimensions, result.dimensions, strict=True) if d.kind == "judged"]
-    minimums: list[float] = []
+    minimums: list[float | None] = []
     for repeat in range(frame.repeats):
         cells = [found.cells[repeat] for found in judged]
         scores = [cell.score for cell in cells if isinstance(cell, Scored)]
-        if scores and all(isinstance(cell, Scored | NotApplicable) for cell in cells):
-            minimums.append(min(scores))
-    return sorted(minimums)
+        whole = bool(scores) and all(isinstance(cell, Scored | NotApplicable) for cell in cells)
+        minimums.append(min(scores) if whole else None)
+    return minimums
 
 
 def _columns(pairs: _Pairs) -> tuple[list[float], list[float]]:

@@ -47,7 +47,7 @@ class ProbabilityTally:
         )
 
     def _as_probabilities(self, figures: Figures, patterns: Patterns) -> tuple[Measured, Estimate]:
-        """Return the Brier score and the calibration error against what most raters said; a split counts for nothing."""
+        """Return the Brier score and the calibration error against most raters; a split counts for nothing."""
         stated: list[float] = []
         happened: list[bool] = []
         for ((expected,), (label,)), times in zip(patterns.each, patterns.times, strict=True):

@@ -28,7 +28,8 @@ class Sides:
 
     `ratings` are (rater, label) in the measure's numbers: 0 and 1 in a gate, signs for a winner, else as they were
     given. `off_scale` labels have no such number. `expected` is the mean of the scores that the judge's probabilities
-    expect, None where one of them did not come.
+    expect, None where one of them did not come. `repeats` are the scores in the order of the repeats, None for one that
+    is missing, where that order is known.
     """
 
     scores: tuple[float, ...]
@@ -36,6 +37,7 @@ class Sides:
     ratings: tuple[tuple[str, float], ...]
     off_scale: int = 0
     expected: float | None = None
+    repeats: tuple[float | None, ...] = ()
 
     @property
     def score(self) -> float | None:
@@ -95,7 +97,8 @@ def _dimension(frame: Frame, place: int) -> Target:
         spread = dimension.spread
         scores = spread.scores if spread is not None else ()
         expected = _expected(result, layout) if _reads_beside(frame, layout) else None
-        return Sides(scores, dimension.state, labels, len(given) - len(labels), expected)
+        repeats = tuple([cell.score if isinstance(cell, Scored) else None for cell in dimension.cells])
+        return Sides(scores, dimension.state, labels, len(given) - len(labels), expected, repeats)
 
     return Target(layout.id, layout.kind, numbers.measure, place, "own", sides)
 
@@ -108,7 +111,8 @@ def _own_overall(frame: Frame) -> Target:
         if not given:
             return None
         labels = numbers.labels(given)
-        return Sides(result.repeat_overalls, result.state, labels, len(given) - len(labels))
+        repeats = (result.overall,) if frame.repeats == 1 else ()
+        return Sides(result.repeat_overalls, result.state, labels, len(given) - len(labels), repeats=repeats)
 
     return Target(OVERALL, "overall", numbers.measure, None, "own", sides)
 
@@ -130,10 +134,10 @@ def _minimum(frame: Frame) -> Target:
         if not columns or not (raters := set(columns[0]).intersection(*columns[1:])):
             return None
         labels = tuple((rater, min(column[rater] for column in columns)) for rater in sorted(raters))
-        scores = tuple(judged_minimums(frame, result))
-        return Sides(
-            scores, "scored" if scores else _missing([result.dimensions[place] for place, _ in judged]), labels
-        )
+        repeats = tuple(judged_minimums(frame, result))
+        scores = tuple(sorted([score for score in repeats if score is not None]))
+        state: State = "scored" if scores else _missing([result.dimensions[place] for place, _ in judged])
+        return Sides(scores, state, labels, repeats=repeats)
 
     return Target(OVERALL, "overall", measure, None, "minimum", sides)
 
