@@ -167,26 +167,6 @@ def _missing(summary: Summary) -> Table | None:
     return table
 
 
-def _anchors(summary: Summary) -> Table | None:
-    rows = [
-        (dimension.id, f"{pair.below} | {pair.above}", str(pair.items), ", ".join(pair.examples))
-        for dimension in summary.dimensions
-        for pair in dimension.straddled
-    ]
-    if not rows:
-        return None
-    table = titled_table(
-        "Ambiguous anchors: repeats of one item fell on both sides",
-        ("dimension", "left"),
-        ("between", "left"),
-        ("items", "right"),
-        ("for example", "left"),
-    )
-    for row in rows:
-        table.add_row(*(Text(cut(cell)) for cell in row))
-    return table
-
-
 def _closing(summary: Summary, tally: Tally | None, folder: str) -> Iterator[str | Text]:
     line = reading_line(summary)
     if line is not None:
