@@ -17,6 +17,7 @@ VERBS: Mapping[str, str] = {
     "lint": "Read a rubric's contract before a cent is spent.",
     "show": "Print the exact request that would be sent.",
     "judge": "Ask an endpoint what it can do.",
+    "compare": "Compare two runs over the same items, and fail on a regression.",
     "report": "Rebuild every report of a run from its journal.",
     "cache": "Look at, prune, clear, export or import the reply cache.",
     "init": "Write a starter rubric, dataset, anvil.yaml and CI line.",

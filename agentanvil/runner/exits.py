@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import Literal
 
 from agentanvil.aggregate import Summary
+from agentanvil.aggregate.comparison import RegressionVerdict
 
 Ending = Literal["complete", "budget", "interrupted", "stopped", "running"]
 
@@ -42,6 +44,19 @@ def run_exit(ending: Ending, summary: Summary, min_coverage: float, *, read: flo
     if gate.verdict == "undecided" and not gate.passed:
         return Exit.MISSING
     return Exit.OK
+
+
+_REGRESSION: Mapping[RegressionVerdict, Exit] = {
+    "pass": Exit.OK,
+    "fail": Exit.GATE_FAILED,
+    "missing": Exit.MISSING,
+    "inconclusive": Exit.INCONCLUSIVE,
+}
+
+
+def compare_exit(verdict: RegressionVerdict, *, asked: bool) -> Exit:
+    """Decide on a comparison. Where nobody asked that a regression fail, it tells its figures and ends well."""
+    return _REGRESSION[verdict] if asked else Exit.OK
 
 
 def _covered(summary: Summary) -> float | None:
