@@ -12,7 +12,17 @@ from agentanvil.aggregate.as_read import PASSES_FROM
 from agentanvil.aggregate.baseline import Baseline
 from agentanvil.plan import JOINT, Plan
 from agentanvil.plan import Slot as PlanSlot
-from agentanvil.rubric import OVERALL, CheckDimension, Dimension, Mode, Overall, Rubric, Scale
+from agentanvil.rubric import (
+    OVERALL,
+    CheckDimension,
+    Dimension,
+    GatedFigure,
+    Mode,
+    Overall,
+    Rubric,
+    Scale,
+    gated_figures,
+)
 
 Kind = Literal["judged", "check"]
 Rule = Literal["min", "weighted"]
@@ -50,7 +60,8 @@ class Frame:
 
     `scale` holds the verdicts on offer in this mode, `labelled` is the rubric's own, on which people grade. `gated` is
     what an item must reach, on `scale`; `thresholds` says the same on the rubric's scale. `joint` are the places of the
-    calls in which a judge may state a winner. `known` holds the failures of an earlier run, None without one.
+    calls in which a judge may state a winner. `known` holds the failures of an earlier run, None without one. `figures`
+    of the whole run decide its gate by their intervals at `confidence`; without any, every item does.
     """
 
     rubric_id: str
@@ -70,6 +81,8 @@ class Frame:
     plan: Plan
     reading: Reading
     known: Baseline | None
+    figures: tuple[GatedFigure, ...]
+    confidence: float
 
     @classmethod
     def of(cls, rubric: Rubric, plan: Plan, *, reading: Reading = "verdict", baseline: Baseline | None = None) -> Frame:
@@ -109,6 +122,8 @@ class Frame:
             plan=plan,
             reading=reading,
             known=baseline,
+            figures=gated_figures(rubric),
+            confidence=rubric.terms.level,
         )
 
     @property

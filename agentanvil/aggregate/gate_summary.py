@@ -54,13 +54,15 @@ class GateFigure:
     def measured(self) -> str:
         """The value and its interval in words, with enough digits to see on which side of the threshold they lie."""
         if self.value is None or self.interval.low is None or self.interval.high is None:
-            return f"{self.name} has no value"
+            return f"{self.name} –"
         low, high = telling(self.interval.low, self.threshold), telling(self.interval.high, self.threshold)
         return f"{self.name} {telling(self.value, self.threshold)} [{low}, {high}]"
 
     @property
     def text(self) -> str:
         """The comparison in words."""
+        if self.value is None:
+            return f"{self.name}: {self.reason}"
         if self.verdict == "inconclusive":
             return f"{self.measured} against {plain(self.threshold)}: {self.reason}"
         side = "reaches" if self.verdict == "pass" else "is below"

@@ -12,6 +12,7 @@ from agentanvil.aggregate.dimension import DimensionTally
 from agentanvil.aggregate.examples import Examples
 from agentanvil.aggregate.frame import Reading
 from agentanvil.aggregate.gate import GateTally
+from agentanvil.aggregate.gate_summary import Gate, GateCircumstances
 from agentanvil.aggregate.item import ItemOutcomes, ItemResult
 from agentanvil.aggregate.jury import JuryTerms
 from agentanvil.aggregate.measure import Measure
@@ -27,7 +28,7 @@ from agentanvil.aggregate.usage import UsageTally
 from agentanvil.aggregate.variance import Variance
 from agentanvil.aggregate.variance_tally import VarianceTally
 from agentanvil.plan import Plan
-from agentanvil.rubric import OVERALL, Rubric
+from agentanvil.rubric import OVERALL, Rubric, idle_terms
 from agentanvil.verdict import STATES, State
 
 
@@ -53,6 +54,7 @@ class Summariser:
         self.frame = self._reducer.frame
         self._seed = seed
         self._gate_is_idle = rubric.mode == "pairwise" and bool(rubric.gate)
+        self._idle = idle_terms(rubric)
         self._allow_expected = rubric.allow_expected
         self._items = 0
         self._dimensions = [DimensionTally(self.frame, layout) for layout in self.frame.dimensions]
@@ -62,7 +64,7 @@ class Summariser:
         self._variance = VarianceTally.where_due(self.frame, plan)
         self._overall_states: Counter[State] = Counter()
         self._overall_agreement = AgreementTally(Measure.of_overall(self.frame))
-        self._gate = GateTally(self.frame)
+        self._gate = GateTally(self.frame, seed)
         self._examples = Examples(rubric.mode)
         self._usage = UsageTally()
         self._flags: Counter[str] = Counter()
@@ -92,8 +94,12 @@ class Summariser:
             self._flags.update(set(flags))
         return result
 
-    def finish(self, notes: Sequence[str] = ()) -> Summary:
-        """Return the summary; `notes` are sentences that only the caller can know, and stand first."""
+    def finish(self, notes: Sequence[str] = (), around: GateCircumstances | None = None) -> Summary:
+        """Return the summary; `notes` are sentences that only the caller can know, and stand first.
+
+        `around` is what the gate must know beside the items.
+        """
+        gate = self._gate.result(around or GateCircumstances())
         variance = self._variance.result(self._seed) if self._variance is not None else {}
         dimensions = tuple(
             tally.summary(self._seed, variance.get(layout.id))
@@ -111,7 +117,7 @@ class Summariser:
             reading=self.frame.reading,
             items=self._items,
             coverage=_coverage(dimensions),
-            gate=self._gate.result(),
+            gate=gate,
             overall=self._overall_summary(pairwise, variance.get(OVERALL)),
             dimensions=dimensions,
             pairwise=pairwise,
@@ -121,7 +127,7 @@ class Summariser:
             missing=self._examples.missing,
             usage=self._usage.result(),
             flags=dict(sorted(self._flags.items())),
-            notes=(*notes, *self._notes(pairwise, panel)),
+            notes=(*notes, *self._notes(gate, pairwise, panel)),
         )
 
     def _overall_summary(self, pairwise: Pairwise | None, variance: Variance | None) -> OverallSummary:
@@ -144,7 +150,7 @@ class Summariser:
             weights=self.frame.weights,
         )
 
-    def _notes(self, pairwise: Pairwise | None, panel: PanelSummary | None) -> list[str]:
+    def _notes(self, gate: Gate, pairwise: Pairwise | None, panel: PanelSummary | None) -> list[str]:
         notes = pair_notes(pairwise, gated=self._gate_is_idle) if pairwise is not None else []
         notes += panel_notes(panel) if panel is not None else []
         judged = [t for t, d in zip(self._dimensions, self.frame.dimensions, strict=True) if d.kind == "judged"]
@@ -160,7 +166,8 @@ class Summariser:
                     f"{layout.id}: on {tally.mixed} item(s) some repeats scored and others said `not applicable`, "
                     "so the dimension does not say clearly when it applies"
                 )
-        gate = self._gate.result()
+        if self._idle:
+            notes.append(f"the gate passes over {', '.join(self._idle)}: {self.frame.mode} results have no such figure")
         if gate.verdict == "undecided" and gate.not_applicable == self._items:
             notes.append("the gate decided nothing: what it asks for applies to no item")
         if self._allow_expected:

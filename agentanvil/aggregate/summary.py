@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from agentanvil.aggregate.frame import Kind, Reading, Rule
+from agentanvil.aggregate.gate_summary import Gate
 from agentanvil.aggregate.measure import Agreement
 from agentanvil.aggregate.pair_summary import Pairwise
 from agentanvil.aggregate.panel_summary import PanelSummary
@@ -21,7 +21,6 @@ from agentanvil.stats import Estimate, Interval
 from agentanvil.verdict import State
 
 FORMAT = 1
-GateVerdict = Literal["pass", "fail", "undecided", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,46 +31,6 @@ class Coverage:
     covered: int
     share: float | None
     states: Mapping[State, int]
-
-
-@dataclass(frozen=True, slots=True)
-class KnownFailures:
-    """Gated values, an item and a name each, against the baseline.
-
-    `known` fell short there too, `newly_failing` did not, `newly_passing` fell short there and meet their threshold
-    now. What has no verdict now is in none of them.
-    """
-
-    known: int
-    newly_failing: int
-    newly_passing: int
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """The run's gate, by one rule.
-
-    `every_item`: the run passes if every item meets every threshold (>=). `worse_than_baseline`: it passes if no item
-    falls short of a threshold that it did not fall short of in the baseline; an item then counts as passed although it
-    fails as it did before. `thresholds` are on the rubric's scale; in a gate the judge holds them itself.
-
-    `verdict` is `fail` as soon as one item falls short, `undecided` if items are left without a decision or
-    none has one, `none` where the rubric has no gate. `pass_rate` is passed / (passed + failed), `interval`
-    Wilson's; `lower_bound` and `upper_bound` count every undecided item as failed, or as passed.
-    """
-
-    rule: Literal["every_item", "worse_than_baseline"]
-    thresholds: Mapping[str, float]
-    verdict: GateVerdict
-    passed: int
-    failed: int
-    undecided: int
-    not_applicable: int
-    pass_rate: Estimate
-    interval: Interval
-    lower_bound: float | None
-    upper_bound: float | None
-    baseline: KnownFailures | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from agentanvil.stats.estimate import Interval
 
 Floats = NDArray[np.float64]
 
-DRAWS = 20_000
+DRAWS = 50_000
 _DRAWS_IN_A_TAIL = 50
 _CHUNK_CELLS = 2_000_000
 _MAX_VALUES = 1_000
