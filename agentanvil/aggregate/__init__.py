@@ -1,6 +1,19 @@
 """Outcomes (+ labels) → one result per item and one summary of the run, streaming."""
 
 from agentanvil.aggregate.baseline import Baseline
+from agentanvil.aggregate.calibration import CalibrationFigures, CalibrationTally
+from agentanvil.aggregate.calibration_group_summary import Grouped, GroupedDimension, TopOne, Trials, WithinGroups
+from agentanvil.aggregate.calibration_summary import (
+    CalibrationReport,
+    ClassFigures,
+    DimensionCalibration,
+    Further,
+    Humans,
+    LabelDisagreement,
+    LabelsUsed,
+    Trust,
+)
+from agentanvil.aggregate.calibration_targets import Ratings
 from agentanvil.aggregate.corrected import CorrectedTally
 from agentanvil.aggregate.corrected_summary import (
     Caution,
@@ -23,6 +36,7 @@ from agentanvil.aggregate.gate_summary import (
 from agentanvil.aggregate.item import DimensionResult, Gap, ItemOutcomes, ItemResult, Shortfall
 from agentanvil.aggregate.jury import JuryRule, JuryTerms
 from agentanvil.aggregate.measure import Agreement
+from agentanvil.aggregate.measured import Measured
 from agentanvil.aggregate.pair import PairCall, PairRepeat, PairResult, picked_slot, winner_of
 from agentanvil.aggregate.pair_summary import (
     OrderAgreement,
@@ -68,13 +82,18 @@ __all__ = [
     "UNORDERED",
     "Agreement",
     "Baseline",
+    "CalibrationFigures",
+    "CalibrationReport",
+    "CalibrationTally",
     "CallWays",
     "Caution",
+    "ClassFigures",
     "CorrectedDimension",
     "CorrectedFigure",
     "CorrectedSummary",
     "CorrectedTally",
     "Coverage",
+    "DimensionCalibration",
     "DimensionResult",
     "DimensionSummary",
     "Disagreement",
@@ -82,6 +101,7 @@ __all__ = [
     "FigureVerdict",
     "Frame",
     "FrameDimension",
+    "Further",
     "Gap",
     "Gate",
     "GateCircumstances",
@@ -89,6 +109,9 @@ __all__ = [
     "GateRule",
     "GateVerdict",
     "Gated",
+    "Grouped",
+    "GroupedDimension",
+    "Humans",
     "ItemOutcomes",
     "ItemResult",
     "JudgeAgreement",
@@ -96,6 +119,9 @@ __all__ = [
     "JuryRule",
     "JuryTerms",
     "KnownFailures",
+    "LabelDisagreement",
+    "LabelsUsed",
+    "Measured",
     "MissingItem",
     "OrderAgreement",
     "OverallSummary",
@@ -110,6 +136,7 @@ __all__ = [
     "Preferences",
     "RankedModel",
     "Ranking",
+    "Ratings",
     "Reading",
     "ReadingSummary",
     "Reducer",
@@ -122,11 +149,15 @@ __all__ = [
     "Summariser",
     "Summary",
     "Targets",
+    "TopOne",
+    "Trials",
+    "Trust",
     "UncertainItem",
     "Usage",
     "Variance",
     "WideItem",
     "WinRate",
+    "WithinGroups",
     "WorstItem",
     "gated_by",
     "lowest_dimension",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agentanvil.aggregate.calibration_summary import Disagreement, Rating
+from agentanvil.aggregate.calibration_summary import LabelDisagreement, Rating
 from agentanvil.aggregate.calibration_targets import Sides, Target
 from agentanvil.aggregate.item import ItemResult
 from agentanvil.verdict import Scored
@@ -16,10 +16,10 @@ class WorstDisagreements:
     """Keeps ten items, each with the target on which it is worst; of equals, the earlier row and target."""
 
     def __init__(self) -> None:
-        self._kept: list[Disagreement] = []
+        self._kept: list[LabelDisagreement] = []
 
     @property
-    def items(self) -> tuple[Disagreement, ...]:
+    def items(self) -> tuple[LabelDisagreement, ...]:
         """Furthest apart first."""
         return tuple(self._kept)
 
@@ -46,10 +46,10 @@ class WorstDisagreements:
         return (-distance, index) < (-last.distance, last.index)
 
 
-def _told(result: ItemResult, distance: float, target: Target, sides: Sides) -> Disagreement:
+def _told(result: ItemResult, distance: float, target: Target, sides: Sides) -> LabelDisagreement:
     label = sides.label or 0.0
     cell = _furthest(result, target, label)
-    return Disagreement(
+    return LabelDisagreement(
         index=result.index,
         id=result.id,
         dimension=target.id,

@@ -201,7 +201,7 @@ class Rating:
 
 
 @dataclass(frozen=True, slots=True)
-class Disagreement:
+class LabelDisagreement:
     """An item on which judge and people lie far apart: `distance` in spans of the scale, 0..1.
 
     `scores` are the judge's repeats. Evidence and reason are of the repeat that lies farthest from the labels. The
@@ -270,6 +270,6 @@ class CalibrationReport:
     overall_from: OverallFrom | None
     groups: Grouped | None
     corrected: CorrectedSummary
-    disagreements: tuple[Disagreement, ...]
+    disagreements: tuple[LabelDisagreement, ...]
     texts_missing: str | None
     notes: tuple[str, ...]

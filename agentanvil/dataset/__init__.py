@@ -3,6 +3,8 @@
 from agentanvil.dataset.asked import Asked
 from agentanvil.dataset.fieldmap import FieldMap, FieldPath, PathAbsentError, parse_map, parse_path
 from agentanvil.dataset.joined import JoinedDataset
+from agentanvil.dataset.label_columns import LabelsAsked
+from agentanvil.dataset.labels_file import ItemLabels, LabelsFile, read_labels
 from agentanvil.dataset.opening import open_dataset, spool_stdin
 from agentanvil.dataset.records import WINNER, Contender, Dataset, DatasetInfo, Row
 from agentanvil.dataset.texts import canonical_text, is_blank, normal_form
@@ -17,8 +19,11 @@ __all__ = [
     "DatasetInfo",
     "FieldMap",
     "FieldPath",
+    "ItemLabels",
     "JoinedDataset",
     "JsonValue",
+    "LabelsAsked",
+    "LabelsFile",
     "PathAbsentError",
     "Row",
     "Step",
@@ -31,5 +36,6 @@ __all__ = [
     "open_dataset",
     "parse_map",
     "parse_path",
+    "read_labels",
     "spool_stdin",
 ]

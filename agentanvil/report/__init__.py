@@ -2,6 +2,7 @@
 
 from agentanvil.report.atomic import AtomicText
 from agentanvil.report.baseline import read_baseline
+from agentanvil.report.calibration_json import calibration_json
 from agentanvil.report.csv_files import ITEM_COLUMNS, PAIR_COLUMNS, SCORE_COLUMNS
 from agentanvil.report.failures import failure_lines
 from agentanvil.report.frames import read_items, read_scores
@@ -14,6 +15,7 @@ __all__ = [
     "SCORE_COLUMNS",
     "AtomicText",
     "ReportWriters",
+    "calibration_json",
     "failure_lines",
     "read_baseline",
     "read_items",

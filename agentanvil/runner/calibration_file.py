@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from agentanvil.aggregate import Trust
 from agentanvil.errors import ConfigError, Where
 from agentanvil.rubric import OVERALL
 from agentanvil.strict_json import JsonError, parse_json
 
 CALIBRATION = "calibration.json"
 CALIBRATION_FORMAT = 1
-Trust = Literal["TRUSTED", "UNTRUSTED", "INCONCLUSIVE"]
 
 _HINT = "name the calibration.json that `anvil calibrate` wrote"
 
