@@ -25,7 +25,7 @@ from agentanvil.hashing import derive_seed
 from agentanvil.runner.compare_file import check_out, write_comparison
 from agentanvil.runner.compare_like import brand_of, refuse_other_mode, refuse_unlike, unlikenesses
 from agentanvil.runner.compare_texts import EXAMPLES, other_requests, with_texts
-from agentanvil.runner.compare_told import compared_run, comparison_notes, only_in
+from agentanvil.runner.compare_told import compared_run, comparison_notes, figure_notes, only_in
 from agentanvil.runner.due import DueOutcomes, RowName
 from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Exit, compare_exit
@@ -137,7 +137,7 @@ def _compared(
         gate=regression_gate(figures, settings.margin, wanted, only_a=items.only_a),
         regressions=regressions,
         texts_missing=texts_missing,
-        notes=tuple(comparison_notes(a.manifest, b.manifest)),
+        notes=(*comparison_notes(a.manifest, b.manifest), *figure_notes(figures)),
     )
 
 
@@ -177,7 +177,7 @@ def _shared(
         elif checked[0]:
             found = checked[0]
             named = ", ".join(quoted(name) for name in checked[1])
-            more = (Unlikeness("request", f"{found} of {len(joined.places)} items, for example {named}", "another"),)
+            more = (Unlikeness("request", "A's", f"another for {found} of {len(joined.places)} items, such as {named}"),)
             if not settings.force:
                 refuse_unlike(more, str(settings.b))
     items = SharedItems(

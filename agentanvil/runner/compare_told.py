@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from agentanvil.aggregate import Frame
-from agentanvil.aggregate.comparison import ComparedRun
+from agentanvil.aggregate.comparison import ComparedFigure, ComparedRun
 from agentanvil.runner.compare_like import trusted_recordings
+
+# Below it, percentile intervals are known to be too narrow (Hesterberg 2015).
+_FEW = 30
 
 
 def compared_run(folder: Path, manifest: Mapping[str, Any]) -> ComparedRun:
@@ -51,3 +54,10 @@ def comparison_notes(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[str
     if dropped[0] != dropped[1]:
         named = " / ".join(", ".join(names) or "none" for names in dropped)
         yield f"parameters that the judge refused, as far as the runs noticed: {named}"
+
+
+def figure_notes(figures: Sequence[ComparedFigure]) -> Iterator[str]:
+    """Yield what the number of items makes of the figures."""
+    fewest = min((figure.clusters for figure in figures if figure.tested), default=0)
+    if fewest < _FEW:
+        yield f"{fewest} paired item(s) are few: bootstrap intervals are too narrow below {_FEW}"
