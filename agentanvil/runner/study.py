@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agentanvil.errors import AnvilError, InputError
 from agentanvil.runner.estimate import Estimate, estimate
-from agentanvil.runner.events import Listener
+from agentanvil.runner.events import Listener, RunStart, Tally
 from agentanvil.runner.exits import Ending
 from agentanvil.runner.folder import read_manifest
 from agentanvil.runner.grade import GradeResult, grade
@@ -37,10 +38,14 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class StudyEnd:
-    """The arms that were run, in their order, and how the last of them ended; later ones were not begun."""
+    """The arms that were run, in their order, and how the last of them ended; later ones were not begun.
+
+    `problem` is the error that stopped the study, if one did.
+    """
 
     runs: tuple[GradeResult, ...]
     ending: Ending
+    problem: AnvilError | None = None
 
 
 def run_arms(
@@ -51,8 +56,9 @@ def run_arms(
     max_cost: float | None = None,
     max_calls: int | None = None,
 ) -> StudyEnd:
-    """Run the arms one after another, until one stops early. Raises InputError as `grade` does.
+    """Run the arms one after another, until one stops early. Raises InputError as `grade` does for the first.
 
+    A later one that cannot begin, its judge being out of reach for instance, stops the study: it can be resumed.
     `max_cost` is in US dollars for all arms over all sittings, `max_calls` counts the wire attempts of this one.
     """
     runs: list[GradeResult] = []
@@ -64,10 +70,15 @@ def run_arms(
             max_calls=None if max_calls is None else max(0, max_calls - sum(run.tally.calls for run in runs)),
         )
         listener.notice(f"arm {len(runs) + 1} of {len(arms)}: {arm.name}")
-        runs.append(grade(replace(arm.settings, judge=judge), around, listener))
+        try:
+            runs.append(grade(replace(arm.settings, judge=judge), around, _OfArms(listener)))
+        except InputError as error:
+            if not runs:
+                raise
+            return StudyEnd(tuple(runs), "stopped", error)
         if runs[-1].ending != "complete":
             break
-    return StudyEnd(tuple(runs), runs[-1].ending if runs else "complete")
+    return StudyEnd(tuple(runs), runs[-1].ending, runs[-1].problem) if runs else StudyEnd((), "complete")
 
 
 def estimate_arms(arms: Sequence[Arm], around: Surroundings) -> tuple[Estimate, ...]:
@@ -83,3 +94,28 @@ def spent(folder: Path) -> float:
     manifest = read_manifest(folder)
     sessions: list[dict[str, Any]] = [] if manifest is None else manifest["sessions"]
     return sum(session["cost_usd"] or 0.0 for session in sessions)
+
+
+class _OfArms:
+    """Passes everything on but failures of a gate: what arms are compared on is not whether their items pass."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+
+    def started(self, start: RunStart) -> None:
+        self._listener.started(start)
+
+    def advanced(self, tally: Tally) -> None:
+        self._listener.advanced(tally)
+
+    def step(self, name: str, done: float, total: float | None) -> None:
+        self._listener.step(name, done, total)
+
+    def notice(self, text: str) -> None:
+        self._listener.notice(text)
+
+    def failed(self, text: str) -> None:
+        """Tell nobody."""
+
+    def finished(self) -> None:
+        self._listener.finished()
