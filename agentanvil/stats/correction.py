@@ -11,6 +11,7 @@ import numpy as np
 from agentanvil.stats.estimate import Estimate, Interval
 from agentanvil.stats.resample import Floats
 
+_ROUNDING = 1e-9
 # Below this many labels no interval of a mean was simulated.
 _FEWEST = 30
 # The error of a mean's coverage grows with skewness² / n. Cochran (1977, 2.15) asks for n > 25 skewness²; in simulation
@@ -65,6 +66,11 @@ def shares(weights: Floats) -> Floats:
     return scaled / float(scaled.sum())
 
 
+def collapsed(half: float, values: Floats) -> bool:
+    """Return whether an interval's half width is none but for rounding: rows without any spread, not certainty."""
+    return half <= _ROUNDING * max(1.0, float(np.abs(values).max()))
+
+
 def effective_n(weights: Floats) -> float:
     """Return Kish's effective sample size (1965): (Σw)² / Σw², n for equal weights."""
     return 1 / float((shares(weights) ** 2).sum())
@@ -89,6 +95,6 @@ def doubt_of_mean(values: Floats, subject: str, weights: Floats | None = None) -
 
 def doubt_of_rate(positives: float, negatives: float) -> str | None:
     """Say why an interval of a pass rate may miss its level, given the (effective) labels of each class."""
-    if min(positives, negatives) >= _RAREST_CLASS:
+    if min(positives, negatives) >= _RAREST_CLASS - _ROUNDING:
         return None
     return f"fewer than {_RAREST_CLASS} labels that {'fail' if negatives < positives else 'pass'}"

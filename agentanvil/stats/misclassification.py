@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agentanvil.stats.correction import Corrected, CorrectedPair, columns, doubt_of_rate, shares, undefined
+from agentanvil.stats.correction import Corrected, CorrectedPair, columns, doubt_of_rate, undefined
 from agentanvil.stats.estimate import Estimate, Interval
 from agentanvil.stats.ppi import NO_LABELLED, NO_UNLABELLED
 from agentanvil.stats.resample import Floats
@@ -73,7 +73,6 @@ def corrected_pass_rate(
         reason = NO_LABELLED if n == 0 else NO_UNLABELLED
         return _undefined(reason, rows, level)
     h, j, w = columns(human, judge, [1.0] * n if weights is None else weights)
-    w = shares(w)
     passing, failing = _hits(w, h, j), _hits(w, 1 - h, 1 - j)
     if passing is None or failing is None:
         which = "fails" if failing is None else "passes"
@@ -97,10 +96,12 @@ def _hits(w: Floats, of_class: Floats, hit: Floats) -> tuple[float, float] | Non
     Rows in effect: (Σwc)² / Σw²c for shares c of membership, or fewer, where the weights say more of hits than of
     misses or the other way round (the rate's linearised variance).
     """
-    mass = w * of_class
-    total = float(mass.sum())
-    if total == 0:
+    inside = of_class > 0
+    if not inside.any():
         return None
+    w, hit = w[inside] / w[inside].max(), hit[inside]
+    mass = w * of_class[inside]
+    total = float(mass.sum())
     rate = float((mass * hit).sum()) / total
     size = total**2 / float((w * mass).sum())
     spread = float((w * mass * (hit - rate) ** 2).sum()) / total**2

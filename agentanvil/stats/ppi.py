@@ -14,6 +14,7 @@ import numpy as np
 from agentanvil.stats.correction import (
     Corrected,
     CorrectedPair,
+    collapsed,
     columns,
     doubt_of_mean,
     undefined,
@@ -83,9 +84,12 @@ def corrected_mean(
     """
     estimate = ppi_mean(human, judge, judge_unlabelled)
     interval = ppi_mean_interval(human, judge, judge_unlabelled, level=level, student=True)
-    doubt = doubt_of_mean(np.asarray(human, dtype=np.float64), "labels") if estimate.value is not None else None
-    if interval.low is not None and interval.low == interval.high:
-        interval = Interval(None, None, level, interval.method, "labels and verdicts are alike on every row")
+    doubt = None
+    if estimate.value is not None:
+        labels = np.asarray(human, dtype=np.float64)
+        doubt = doubt_of_mean(labels, "labels")
+        if interval.high is not None and collapsed(interval.high - estimate.value, labels):
+            interval = Interval(None, None, level, interval.method, "labels and verdicts are alike on every row")
     return CorrectedPair(Corrected(estimate, interval, doubt), _items_mean(human, judge, judge_unlabelled, level=level))
 
 
@@ -107,15 +111,16 @@ def _items_mean(
     slope = _slope(y, f)
     errors = y - slope * f
     estimate = Estimate(_point(y, f, u, slope), n + rest)
+    doubt = doubt_of_mean(errors, "errors of the judge") or doubt_of_mean(y, "labels")
     reason = _too_few(n, FITTED, student=True)
-    if reason is None and errors.min() == errors.max():
-        reason = "the judge errs by the same on every labelled row: nothing tells how much it may err elsewhere"
     if reason is not None or estimate.value is None:
-        return Corrected(estimate, Interval(None, None, level, method, reason))
+        return Corrected(estimate, Interval(None, None, level, method, reason), doubt)
     variance = float(((errors - errors.mean()) ** 2).sum()) / (n - FITTED)
     half = student_quantile(n - FITTED, level) * math.sqrt(variance * (1 / n + 1 / rest))
-    interval = Interval(estimate.value - half, estimate.value + half, level, method)
-    return Corrected(estimate, interval, doubt_of_mean(errors, "errors of the judge"))
+    if collapsed(half, y):
+        reason = "the judge errs by the same on every labelled row: nothing tells how much it may err elsewhere"
+        return Corrected(estimate, Interval(None, None, level, method, reason), doubt)
+    return Corrected(estimate, Interval(estimate.value - half, estimate.value + half, level, method), doubt)
 
 
 def _half_width(errors: Floats, scaled: Floats, level: float, *, student: bool) -> float:

@@ -7,7 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agentanvil.stats.correction import Corrected, CorrectedPair, columns, doubt_of_mean, effective_n, shares, undefined
+from agentanvil.stats.correction import (
+    Corrected,
+    CorrectedPair,
+    collapsed,
+    columns,
+    doubt_of_mean,
+    effective_n,
+    shares,
+    undefined,
+)
 from agentanvil.stats.estimate import Estimate, Interval
 from agentanvil.stats.ppi import FITTED, NO_LABELLED
 from agentanvil.stats.resample import Floats
@@ -43,12 +52,15 @@ def weighted_corrected_mean(
     terms = v * np.maximum(v - 1 / rows, 0.0)
     lam = _tuned(y, f, v, terms)
     errors = y - lam * f
-    estimate = Estimate(lam * float(every.mean()) + float((v * errors).sum()), rows)
+    point = lam * float(every.mean()) + float((v * errors).sum())
     of_judge = float((terms * _centred(errors, v) ** 2).sum())
     of_sampling = float((v * _centred(y, v) ** 2).sum()) / rows
+    estimate = Estimate(point, rows)
+    doubt = doubt_of_mean(y, "labels", v)
+    doubt_of_items = doubt_of_mean(errors, "errors of the judge", v) or doubt
     return CorrectedPair(
-        Corrected(estimate, _interval(estimate, of_judge + of_sampling, v, level), doubt_of_mean(y, "labels", v)),
-        Corrected(estimate, _interval(estimate, of_judge, v, level), doubt_of_mean(errors, "errors of the judge", v)),
+        Corrected(estimate, _interval(point, of_judge + of_sampling, y, v, level), doubt),
+        Corrected(estimate, _interval(point, of_judge, y, v, level), doubt_of_items),
     )
 
 
@@ -67,11 +79,11 @@ def _centred(values: Floats, v: Floats) -> Floats:
     return values - float((v * values).sum())
 
 
-def _interval(estimate: Estimate, variance: float, v: Floats, level: float) -> Interval:
+def _interval(point: float, variance: float, y: Floats, v: Floats, level: float) -> Interval:
     freedom = effective_n(v) - FITTED
-    if freedom < LEAST_FREEDOM or estimate.value is None:
+    if freedom < LEAST_FREEDOM:
         return Interval(None, None, level, _METHOD, "the weights leave no more than two labelled rows in effect")
-    if variance == 0:
-        return Interval(None, None, level, _METHOD, "labels and verdicts are alike on every row")
     half = student_quantile(freedom, level) * math.sqrt(variance * (freedom + FITTED) / freedom)
-    return Interval(estimate.value - half, estimate.value + half, level, _METHOD)
+    if collapsed(half, y):
+        return Interval(None, None, level, _METHOD, "labels and verdicts are alike on every row that leaves a choice")
+    return Interval(point - half, point + half, level, _METHOD)
