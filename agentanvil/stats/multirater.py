@@ -93,7 +93,7 @@ def _alike(size: int, weights: GwetWeights) -> Floats:
     """Return the weight of each pair of categories, from 0 (as far apart as can be) to 1 (the same)."""
     apart = np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.float64)
     if weights == "identity":
-        return (apart == 0).astype(np.float64)
+        return np.equal(apart, 0).astype(np.float64)
     if weights == "ordinal":
         apart = apart * (apart + 1) / (size * (size - 1))
     else:
