@@ -12,8 +12,8 @@ Ints = NDArray[np.int64]
 
 # Beyond this many distinct patterns, drawing cluster by cluster beats drawing a count per pattern (measured).
 _MAX_COUNTED = 2_000
-# Unless there are so many clusters to each of them.
-_CLUSTERS_A_PATTERN = 20
+# Unless there are so many clusters times columns to each of them: drawing singly has to look up every column.
+_LOOKUPS_A_PATTERN = 40
 _CHUNK_CELLS = 1_000_000
 
 
@@ -26,7 +26,7 @@ def resampled_totals(patterns: Floats, multiplicity: Ints, *, seed: int, resampl
     """
     rng = np.random.default_rng(seed)
     clusters = int(multiplicity.sum())
-    counted = len(patterns) <= max(_MAX_COUNTED, clusters // _CLUSTERS_A_PATTERN)
+    counted = len(patterns) <= max(_MAX_COUNTED, clusters * patterns.shape[1] // _LOOKUPS_A_PATTERN)
     step = max(1, _CHUNK_CELLS // (len(patterns) if counted else clusters))
     for start in range(0, resamples, step):
         size = min(step, resamples - start)
