@@ -123,9 +123,15 @@ def _unless_found(effect: Effect) -> tuple[ProbeVerdict, str]:
         return "cannot tell", f"{effect.value.n} items are too few: {FEWEST_ITEMS} at the least"
     if interval.low is None or interval.high is None:
         return "cannot tell", interval.reason or ""
-    least = "" if effect.least.value is None else f"one of {effect.least.value:.2g} would be found four times in five"
+    least = _least(effect)
     below = effect.upward or interval.low >= null - effect.margin
     if effect.noise or (below and interval.high <= null + effect.margin):
         return "no effect found", least
     reach = f"the interval reaches beyond {effect.margin:.2g}, from where on an effect matters"
     return "cannot tell", f"{reach}; {least}" if least else reach
+
+
+def _least(effect: Effect) -> str:
+    if effect.least.value is None:
+        return ""
+    return f"one of {effect.least.value:.2g} would be found four times in five" if effect.least.value else "none moved"

@@ -14,7 +14,6 @@ from agentanvil.stats import (
     mcnemar_exact,
     mean,
     paired_permutation_test,
-    wilson_interval,
     win_rate,
     win_rate_interval,
 )
@@ -124,77 +123,6 @@ class PreferenceTally:
             details={"wins": wins, "ties": ties, "losses": losses, "missing": self._missing},
             examples=self._examples.items,
         )
-
-
-class PlantedTally:
-    """Counts what instructions of one kind raise, against what the same call asked again raises by itself.
-
-    An item that stands at the `top` already cannot rise and is no trial. `to_top`: only what reaches the top has risen.
-    """
-
-    def __init__(self, kind: str, top: float, *, to_top: bool) -> None:
-        self._kind = kind
-        self._top = top
-        self._to_top = to_top
-        self._examples = Examples()
-        self._n = self._rises = self._floor = self._planted_only = self._again_only = 0
-        self._missing = self._at_top = self._lowered = 0
-
-    def add(self, item_id: str, before: float | None, again: float | None, after: float | None) -> None:
-        """Count one item: its reading, that of the same call again, and that with the instruction planted."""
-        if before is None or again is None or after is None:
-            self._missing += 1
-            return
-        if before >= self._top:
-            self._at_top += 1
-            return
-        raised, by_itself = self._is_rise(before, after), self._is_rise(before, again)
-        self._n += 1
-        self._rises += raised
-        self._floor += by_itself
-        self._planted_only += raised and not by_itself
-        self._again_only += by_itself and not raised
-        self._lowered += after < before
-        if raised:
-            self._examples.add(Example(item_id, before, after))
-
-    def effect(self) -> Effect:
-        """Return the share that rises, and how far it lies above the share that rises by itself."""
-        n, planted, again = self._n, self._planted_only, self._again_only
-        excess = win_rate_interval(planted, n - planted - again, again, LEVEL)
-        if excess.low is not None and excess.high is not None:
-            method = "tango score, of the difference to the repeat"
-            excess = type(excess)(2 * excess.low - 1, 2 * excess.high - 1, LEVEL, method)
-        nothing = "every item stands at the top already, none can rise" if self._at_top else "no item was read"
-        return Effect(
-            "injection",
-            "planted instruction",
-            self._kind,
-            unit="share flipped to the planted side" if self._to_top else "share of items raised",
-            value=Estimate(self._rises / n, n) if n else Estimate(None, 0, nothing),
-            interval=wilson_interval(self._rises, n, LEVEL),
-            p_value=mcnemar_exact(planted, again).p_value if n else None,
-            test="mcnemar exact, planted against asked again",
-            null=self._floor / n if n else 0.0,
-            margin=SHARE_MARGIN,
-            contrast=excess,
-            least=least_share(planted + again, n),
-            upward=True,
-            details=self._details(),
-            examples=self._examples.items,
-        )
-
-    def _is_rise(self, before: float, after: float) -> bool:
-        return after >= self._top if self._to_top else after > before
-
-    def _details(self) -> dict[str, object]:
-        return {
-            "raised": self._rises,
-            "lowered": self._lowered,
-            "raised_by_itself": self._floor,
-            "at_top": self._at_top,
-            "missing": self._missing,
-        }
 
 
 def least_share(discordant: int, n: int, *, half: bool = False) -> Estimate:

@@ -18,6 +18,7 @@ from agentanvil.dataset.perturb import (
     as_markdown,
     as_plain,
     padded,
+    placebo,
     planted,
     row_record,
     why_unchangeable,
@@ -129,7 +130,7 @@ def test_plain_and_markdown_of_one_text() -> None:
         as_markdown(text)
         == as_markdown(plain)
         == (
-            "## Result\n\n- **The list has** two items.\n- **It is short.**\n- `a*b*c` stays\n\n"
+            "## Result\n\n- **The list has** two items. **It is short.**\n- `a*b*c` stays\n\n"
             "## Quoted words\n\n2. **and a number**"
         )
     )
@@ -147,6 +148,14 @@ def test_a_planted_instruction_follows_the_untouched_text(kind: PlantedKind) -> 
     assert all(re.match(r"Answer \d+\n\n\S", text) for text in found)
     assert all("{" not in text.replace(WISH.verdict, "") for text in found)
     assert len({text.partition("\n\n")[2] for text in found}) > (kind != "other_language")
+
+
+def test_the_placebo_is_as_long_as_any_instruction_and_asks_for_nothing() -> None:
+    said = placebo("Answer", WISH, 5)
+    assert said == placebo("Answer", WISH, 5)
+    assert said.startswith("Answer\n\n")
+    assert len(said) >= max(len(planted("Answer", kind, WISH, 5)) for kind in KINDS)
+    assert "score" not in said
 
 
 def test_every_kind_asks_for_what_was_wished() -> None:

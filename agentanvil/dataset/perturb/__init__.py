@@ -5,7 +5,7 @@ Every change is made of code alone, is the same on every machine, and touches no
 
 from agentanvil.dataset.perturb.formats import as_markdown, as_plain
 from agentanvil.dataset.perturb.padding import padded
-from agentanvil.dataset.perturb.planted import KINDS, PlantedKind, Wish, planted
+from agentanvil.dataset.perturb.planted import KINDS, PlantedKind, Wish, placebo, planted
 from agentanvil.dataset.perturb.records import row_record
 from agentanvil.dataset.perturb.refusals import Unchangeable, why_unchangeable
 
@@ -17,6 +17,7 @@ __all__ = [
     "as_markdown",
     "as_plain",
     "padded",
+    "placebo",
     "planted",
     "row_record",
     "why_unchangeable",

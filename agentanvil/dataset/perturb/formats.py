@@ -27,7 +27,7 @@ def as_plain(text: str) -> str:
 
 
 def as_markdown(text: str) -> str | None:
-    """Return the text with every sentence as a bullet whose first words are bold, and short titles as headings.
+    """Return the text with every line as a bullet, the first words of each sentence bold, and titles as headings.
 
     It is made from the plain form, so that text of any style comes to the same. None where nothing in it is prose.
     """
@@ -56,9 +56,8 @@ def _marked_lines(lines: list[str]) -> Iterator[str]:
             yield f"## {line.strip()}"
         else:
             number = _NUMBER_MARK.match(line)
-            first = "- " if number is None else number[0]
             parts = sentences(line if number is None else line[number.end() :])
-            yield from (f"{'- ' if place else first}{_bold(part)}" for place, part in enumerate(parts))
+            yield f"{'- ' if number is None else number[0]}{' '.join(map(_bold, parts))}"
 
 
 def _is_title(line: str) -> bool:

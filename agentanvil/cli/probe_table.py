@@ -1,0 +1,109 @@
+"""The table of a probe, as a person reads it on standard error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from agentanvil.aggregate.probe import ALPHA, Effect, Finding, ProbeVerdict
+from agentanvil.cli.output import visible
+from agentanvil.cli.tables import cut, titled_table
+from agentanvil.runner.probe import ProbeResult
+from agentanvil.stats import Interval
+
+_STYLES: dict[ProbeVerdict, str] = {
+    "bias found": "bold red",
+    "noise found": "yellow",
+    "cannot tell": "yellow",
+    "no effect found": "green",
+    "does not apply": "dim",
+}
+_SKIPPED = {
+    "trace": "an agent's run",
+    "conversation": "a conversation of several messages",
+    "empty": "empty",
+    "no_prose": "code, data or tables alone",
+}
+
+
+def print_probe(console: Console, result: ProbeResult) -> None:
+    """Print the table, and under it what its verdicts rest on."""
+    console.print(_table(result))
+    for line in _lines(result):
+        console.print(Text(visible(line)))
+
+
+def _table(result: ProbeResult) -> Table:
+    layout = result.layout
+    beside = "" if layout.second is None else f", beside {cut(layout.second, 60)}"
+    table = titled_table(
+        f"Probes of {cut(layout.judge, 60)}{beside}: {layout.rows} rows",
+        ("probe", "left"),
+        ("of", "left"),
+        ("effect", "right"),
+        ("95 % interval", "left"),
+        ("n", "right"),
+        ("p (Holm)", "right"),
+        ("verdict", "left"),
+    )
+    for finding in result.findings:
+        effect = finding.effect
+        table.add_row(
+            effect.probe if effect.measure != "length slope given labels" else "length slope",
+            Text(cut(effect.target, 40)),
+            Text(_value(effect)),
+            _span(effect.interval, effect),
+            str(effect.value.n),
+            "–" if finding.adjusted is None else f"{finding.adjusted:.2g}",
+            Text(finding.verdict, style=_STYLES[finding.verdict]),
+        )
+    return table
+
+
+def _value(effect: Effect) -> str:
+    value = effect.value.value
+    if value is None:
+        return "–"
+    if effect.unit.startswith("points"):
+        return f"{value:+.2f}"
+    if effect.probe == "self-preference":
+        return f"{value:+.0%}"
+    return f"{value:.0%} (of itself {effect.null:.0%})" if effect.upward else f"{value:.0%}"
+
+
+def _span(interval: Interval, effect: Effect) -> str:
+    if interval.low is None or interval.high is None:
+        return "–"
+    if effect.unit.startswith("points"):
+        return f"{interval.low:.2f} … {interval.high:.2f}"
+    return f"{interval.low:.0%} … {interval.high:.0%}"
+
+
+def _lines(result: ProbeResult) -> Iterator[str]:
+    tests = sum(finding.effect.p_value is not None for finding in result.findings)
+    if tests:
+        yield (
+            f"p-values are corrected by Holm over the {tests} tests of this table and found below {ALPHA:g}; intervals "
+            "are 95 % each, uncorrected"
+        )
+    yield from _reasons(result.findings)
+    for name, count in result.layout.counts.items():
+        if count.skipped and count.written:
+            told = ", ".join(f"{n} {_SKIPPED.get(why, why)}" for why, n in sorted(count.skipped.items()))
+            yield f"{name}: {count.skipped.total()} rows could not be changed ({told})"
+    yield f"report: {result.folder}"
+
+
+def _reasons(findings: tuple[Finding, ...]) -> Iterator[str]:
+    """Yield why, once for all lines of a probe that share the reason."""
+    targets: dict[tuple[str, str, str], list[str]] = {}
+    for finding in findings:
+        if finding.reason and finding.verdict in {"cannot tell", "does not apply", "no effect found"}:
+            key = (finding.effect.probe, finding.verdict, finding.reason)
+            targets.setdefault(key, []).append(finding.effect.target)
+    for (probe, verdict, reason), names in targets.items():
+        of = "" if names == ["–"] else f" of {', '.join(names)}"
+        yield f"{probe}{of}: {verdict}: {reason}"

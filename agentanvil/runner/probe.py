@@ -1,0 +1,132 @@
+"""`anvil probe`: what moves a judge that should not, measured on the user's own rows."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from agentanvil.aggregate.probe import Finding, settle
+from agentanvil.errors import AnvilError, InputError, RunFolderError, Where
+from agentanvil.runner.estimate import Estimate
+from agentanvil.runner.events import Listener, RunStart, Tally
+from agentanvil.runner.exits import Ending, Exit, probe_exit
+from agentanvil.runner.job import Surroundings, prepare
+from agentanvil.runner.probe_arms import ARMS, Layout, lay_out
+from agentanvil.runner.probe_measure import Measurement
+from agentanvil.runner.probe_report import REPORT, probe_data, write_report
+from agentanvil.runner.probe_settings import ProbeSettings
+from agentanvil.runner.study import Arm, StudyEnd, estimate_arms, run_arms
+
+_OWN = frozenset({ARMS, REPORT, f".{REPORT}.tmp"})
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeResult:
+    """What a probe came to. `data` is what `probe.json` holds. `problem` is the error that stopped it, if one did."""
+
+    folder: Path
+    layout: Layout
+    findings: tuple[Finding, ...]
+    data: dict[str, object]
+    ending: Ending
+    exit: Exit
+    problem: AnvilError | None = None
+
+
+def probe(settings: ProbeSettings, around: Surroundings, listener: Listener) -> ProbeResult:
+    """Run or resume one probe: every arm an ordinary run, then its effects.
+
+    Raises InputError where anything given cannot be used; then nothing was spent, and no folder is left behind.
+    """
+    folder = settings.run.out
+    fresh = folder is None or not folder.exists()
+    if folder is not None:
+        _refuse_foreign_folder(folder)
+    layout = lay_out(settings, around)
+    _refuse_foreign_folder(layout.folder)
+    try:
+        for arm in layout.arms:
+            with prepare(arm.settings, around):
+                pass
+        judge = settings.run.judge
+        end = run_arms(layout.arms, around, _Quieter(listener), max_cost=judge.max_cost, max_calls=judge.max_calls)
+    except InputError:
+        if fresh and not any((arm.folder / "manifest.json").exists() for arm in layout.arms):
+            shutil.rmtree(layout.folder, ignore_errors=True)
+        raise
+    return _ended(layout, end)
+
+
+def estimate_probe(settings: ProbeSettings, around: Surroundings) -> tuple[tuple[Arm, Estimate], ...]:
+    """Return what each arm would ask. Nothing is sent, and nothing stays written. Raises InputError as `probe` does."""
+    with TemporaryDirectory(prefix="anvil-") as folder:
+        layout = lay_out(settings, around, Path(folder))
+        return tuple(zip(layout.arms, estimate_arms(layout.arms, around), strict=True))
+
+
+def _ended(layout: Layout, end: StudyEnd) -> ProbeResult:
+    done = {arm.name for arm, run in zip(layout.arms, end.runs, strict=False) if run.ending == "complete"}
+    findings = settle(Measurement(layout, done).effects())
+    data = probe_data(layout, findings, end)
+    write_report(layout.folder, data)
+    covered = [run.summary.coverage.share for run in end.runs]
+    return ProbeResult(
+        folder=layout.folder,
+        layout=layout,
+        findings=findings,
+        data=data,
+        ending=end.ending,
+        exit=probe_exit(
+            end.ending,
+            [finding.verdict for finding in findings],
+            enough=all(share is None or share >= layout.settings.run.min_coverage for share in covered),
+            on_bias=layout.settings.fail_on == "bias",
+        ),
+        problem=end.runs[-1].problem if end.runs else None,
+    )
+
+
+def _refuse_foreign_folder(folder: Path) -> None:
+    """Raise RunFolderError where a folder holds what no probe wrote."""
+    try:
+        foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in _OWN) if folder.exists() else []
+    except OSError as error:
+        raise RunFolderError(f"cannot use this folder: {error.strerror or error}", where=Where(str(folder))) from None
+    if foreign:
+        raise RunFolderError(
+            f"this folder holds `{foreign[0]}`, so it is not a probe's",
+            where=Where(str(folder)),
+            hint="Choose an empty or new --out folder.",
+        )
+
+
+class _Quieter:
+    """Tells of the arms' progress, and not of a gate that changed rows fail: no gate is decided here."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+
+    def started(self, start: RunStart) -> None:
+        """Pass it on."""
+        self._listener.started(start)
+
+    def advanced(self, tally: Tally) -> None:
+        """Pass it on."""
+        self._listener.advanced(tally)
+
+    def step(self, name: str, done: float, total: float | None) -> None:
+        """Pass it on."""
+        self._listener.step(name, done, total)
+
+    def notice(self, text: str) -> None:
+        """Pass it on."""
+        self._listener.notice(text)
+
+    def failed(self, text: str) -> None:
+        """Keep it to itself."""
+
+    def finished(self) -> None:
+        """Pass it on."""
+        self._listener.finished()

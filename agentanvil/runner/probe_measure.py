@@ -1,0 +1,175 @@
+"""The arms of a probe, read back → its effects, in the order of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from agentanvil.aggregate.probe import Effect, ProbeName, nothing_measured, nothing_yet
+from agentanvil.aggregate.probe_kin import KinPairTally, KinTally, LengthTally
+from agentanvil.aggregate.probe_paired import DifferenceTally, PreferenceTally
+from agentanvil.aggregate.probe_planted import PlantedTally
+from agentanvil.aggregate.probe_steady import RepeatTally
+from agentanvil.aggregate.probe_values import Values, mean_of
+from agentanvil.dataset.perturb import KINDS
+from agentanvil.runner.probe_arms import BASE, SECOND, Layout
+from agentanvil.runner.probe_changes import INJECTION, MARKDOWN, PLACEBO, PLAIN, VERBOSITY, planted_side
+from agentanvil.runner.probe_plain import Plain, Read, matched, planted_reading, read_arm, read_plain
+
+_STOPPED = "not all of its calls were made; the same command goes on"
+_MEASURES: Mapping[ProbeName, str] = {
+    "position": "both orders",
+    "verbosity": "padding",
+    "self-preference": "difference in differences",
+    "injection": "planted instruction",
+    "repeatability": "same call again",
+    "format": "Markdown against plain",
+}
+
+
+class Measurement:
+    """Makes the effects of a probe of which the arms in `done` are complete."""
+
+    def __init__(self, layout: Layout, done: Collection[str]) -> None:
+        self._layout = layout
+        self._done = done
+        self._folders = {arm.name: arm.folder for arm in layout.arms}
+        self._pairs = layout.rubric.mode == "pairwise"
+        self._repeats = layout.settings.run.repeats
+        self._seed = layout.settings.seed
+
+    def effects(self) -> list[Effect]:
+        """Return one effect a line. Raises RunFolderError where an arm's journal is damaged."""
+        only = self._layout.settings.only
+        if BASE not in self._done:
+            return [nothing_yet(name, _MEASURES[name], _STOPPED) for name in only]
+        plain = read_plain(self._folders[BASE], self._layout)
+        return [effect for name in only for effect in self._of_probe(name, plain)]
+
+    def _of_probe(self, name: ProbeName, plain: Plain) -> Iterator[Effect]:
+        if name in self._layout.absent:
+            yield nothing_measured(name, _MEASURES[name], self._layout.absent[name])
+        elif name == "position":
+            yield plain.place.effect()
+        elif name == "verbosity":
+            yield from self._verbosity(plain)
+        elif name == "self-preference":
+            yield from self._self_preference(plain)
+        elif name == "injection":
+            yield from self._injection(plain)
+        elif name == "repeatability":
+            yield from self._repeatability(plain)
+        else:
+            yield from self._changed(plain, "format", PLAIN, MARKDOWN)
+
+    def _verbosity(self, plain: Plain) -> Iterator[Effect]:
+        yield from self._changed(plain, "verbosity", BASE, VERBOSITY)
+        if self._pairs:
+            return
+        if not any(label is not None for labels in plain.labels for label in labels) or not plain.lengths:
+            yield nothing_measured("verbosity", "length slope given labels", "no row has a human label")
+            return
+        for at, target in enumerate(plain.targets):
+            tally = LengthTally(target, plain.range)
+            for number, values in enumerate(plain.values):
+                score = mean_of(values[at], self._repeats)
+                tally.add(score, plain.labels[number][at], plain.lengths[number], plain.groups[number])
+            yield tally.effect()
+
+    def _changed(self, plain: Plain, probe: ProbeName, before: str, after: str) -> Iterator[Effect]:
+        """Compare two arms of the same items; of pairs, the second arm alone compares both versions itself."""
+        measure = _MEASURES[probe]
+        unmade = self._unmade(probe, measure, after)
+        if unmade is not None:
+            yield unmade
+        elif self._pairs:
+            yield self._preferred(PreferenceTally(probe, measure, plain.targets[0]), after)
+        else:
+            tallies = [DifferenceTally(probe, measure, target, plain.range) for target in plain.targets]
+            with read_arm(self._folders[after]) as items, self._before(plain, before) as earlier:
+                for (item_id, old), (_, new) in matched(earlier, items):
+                    for at, tally in enumerate(tallies):
+                        tally.add(item_id, mean_of(old[at], self._repeats), mean_of(new[at], self._repeats))
+            yield from (tally.effect(self._seed) for tally in tallies)
+
+    def _preferred(self, tally: PreferenceTally, arm: str) -> Effect:
+        """Count the winners of an arm whose response_b is the changed version."""
+        with read_arm(self._folders[arm]) as items:
+            for item_id, values in items:
+                favour = mean_of(values[0], self._repeats)
+                tally.add(item_id, None if favour is None else -favour)
+        return tally.effect()
+
+    def _self_preference(self, plain: Plain) -> Iterator[Effect]:
+        name: ProbeName = "self-preference"
+        measure = _MEASURES[name]
+        unmade = self._unmade(name, measure, SECOND) if self._layout.second is not None else None
+        if unmade is not None:
+            yield unmade
+            return
+        if not plain.own:
+            yield nothing_yet(name, measure, "the rows are not at hand, so nobody knows who wrote them")
+            return
+        if self._layout.second is None:
+            yield from self._kin_effects(plain, plain.labels)
+            return
+        with read_arm(self._folders[SECOND]) as items:
+            graded = [tuple(mean_of(each, self._repeats) for each in values) for _, values in items]
+        yield from self._kin_effects(plain, graded)
+
+    def _kin_effects(self, plain: Plain, second: Iterable[Values]) -> Iterator[Effect]:
+        beside = list(second)
+        pairs = KinPairTally()
+        for at, target in enumerate(plain.targets):
+            tally = KinTally(target, plain.range)
+            for number, values in enumerate(plain.values):
+                ours, theirs = mean_of(values[at], self._repeats), beside[number][at]
+                own, group = plain.own[number], plain.groups[number]
+                if self._pairs and own:
+                    pairs.add(None if ours is None else ours * own, None if theirs is None else theirs * own, group)
+                elif not self._pairs and own >= 0:
+                    tally.add(ours, theirs, own=bool(own), group=group)
+            yield pairs.effect(self._seed) if self._pairs else tally.effect()
+
+    def _injection(self, plain: Plain) -> Iterator[Effect]:
+        unmade = self._unmade("injection", _MEASURES["injection"], PLACEBO)
+        if unmade is not None:
+            yield unmade
+            return
+        with read_arm(self._folders[PLACEBO]) as items:
+            neutral = dict(items)
+        for kind in KINDS:
+            arm = f"{INJECTION}{kind}"
+            unmade = self._unmade("injection", _MEASURES["injection"], arm)
+            yield self._planted(kind, plain, neutral) if unmade is None else unmade
+
+    def _planted(self, kind: str, plain: Plain, neutral: Mapping[str, tuple[Values, ...]]) -> Effect:
+        tally = PlantedTally(kind, plain.top, to_top=self._pairs)
+        with read_arm(self._folders[f"{INJECTION}{kind}"]) as items, self._before(plain, BASE) as earlier:
+            for (item_id, old), (_, new) in matched(earlier, items):
+                side = planted_side(item_id, self._seed) if self._pairs else 1.0
+                tally.add(item_id, planted_reading(old, neutral[item_id], new, side))
+        return tally.effect()
+
+    def _repeatability(self, plain: Plain) -> Iterator[Effect]:
+        for at, target in enumerate(plain.targets):
+            tally = RepeatTally(target)
+            for item_id, values in zip(plain.ids, plain.values, strict=True):
+                tally.add(item_id, values[at])
+            yield tally.effect(self._seed)
+
+    def _unmade(self, probe: ProbeName, measure: str, arm: str) -> Effect | None:
+        """Return the line of a probe whose arm has no rows, or is not complete; None where it can be measured."""
+        count = self._layout.counts.get(arm)
+        if count is not None and not count.written:
+            told = ", ".join(f"{why} {n}" for why, n in sorted(count.skipped.items()))
+            return nothing_measured(probe, measure, f"no response can be changed ({told})")
+        return None if arm in self._done else nothing_yet(probe, measure, _STOPPED)
+
+    @contextmanager
+    def _before(self, plain: Plain, arm: str) -> Iterator[Iterator[Read]]:
+        if arm == BASE:
+            yield zip(plain.ids, plain.values, strict=True)
+            return
+        with read_arm(self._folders[arm]) as items:
+            yield items
