@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -38,9 +39,10 @@ def print_comparison(console: Console, comparison: Comparison, *, asked: bool) -
         console.print()
     for line in _heading(comparison):
         console.print(line, highlight=False, soft_wrap=True, markup=False)
-    for table in (_figures(comparison), _power(comparison)):
-        console.print()
-        console.print(table)
+    for table in (_figures(comparison), _power(comparison), _left_out(comparison)):
+        if table is not None:
+            console.print()
+            console.print(table)
     console.print()
     for line in (*_closing(comparison), *_regressions(comparison)):
         console.print(line, highlight=False, soft_wrap=True, markup=False)
@@ -60,65 +62,84 @@ def _figures(comparison: Comparison) -> Table:
     whose = ", response_a's numbers" if comparison.mode == "pairwise" else ""
     scale = ", scores put on 0–1" if comparison.normalised else ""
     table = titled_table(
-        f"B − A, paired by item{whose}{scale}",
+        f"Means over paired items, and B − A{whose}{scale}",
         ("figure", "left"),
         ("n", "right"),
-        ("mean A", "right"),
-        ("mean B", "right"),
+        ("A", "right"),
+        ("B", "right"),
         ("B − A", "right"),
         ("95 % interval", "left"),
-        ("p", "right"),
         ("Holm p", "right"),
-        ("better/same/worse", "right"),
         ("B is", "left"),
     )
     for figure in comparison.figures:
-        table.add_row(*(Text(cell, style=_style(figure)) for cell in _cells(figure)))
+        table.add_row(
+            _name(figure),
+            str(figure.n),
+            number(figure.mean_a),
+            number(figure.mean_b),
+            "–" if figure.difference.value is None else f"{figure.difference.value:+.3f}",
+            _ends(figure.interval.low, figure.interval.high),
+            _p(figure.adjusted_p),
+            _FINDINGS[figure.finding],
+            style=_style(figure),
+        )
     return table
-
-
-def _cells(figure: ComparedFigure) -> tuple[str, ...]:
-    return (
-        cut(figure.id, _COLUMN_WIDTH),
-        str(figure.n),
-        number(figure.mean_a),
-        number(figure.mean_b),
-        "–" if figure.difference.value is None else f"{figure.difference.value:+.3f}",
-        _ends(figure.interval.low, figure.interval.high),
-        _p(figure.test.p_value),
-        _p(figure.adjusted_p),
-        f"{figure.wins}/{figure.ties}/{figure.losses}",
-        _FINDINGS[figure.finding],
-    )
-
-
-def _style(figure: ComparedFigure) -> str:
-    return "bold" if figure.kind == "overall" else "dim" if not figure.tested else ""
 
 
 def _power(comparison: Comparison) -> Table:
     table = titled_table(
-        "What was left out, and what these items could show",
+        "Item by item, and what so many items could show",
         ("figure", "left"),
-        ("missing in A/B/both", "right"),
-        ("n/a", "right"),
-        ("B − A at worst … best", "left"),
+        ("better/same/worse", "right"),
+        ("p", "right"),
         ("detectable", "right"),
         ("Spearman", "right"),
         ("95 % interval", "left"),
     )
     for figure in comparison.figures:
-        left, bounds, least = figure.unpaired, figure.bounds, figure.least_detectable
+        least = figure.least_detectable.value
         table.add_row(
-            Text(cut(figure.id, _COLUMN_WIDTH), style=_style(figure)),
+            _name(figure),
+            f"{figure.wins}/{figure.ties}/{figure.losses}",
+            _p(figure.test.p_value),
+            "–" if least is None else f"{least:.3f}",
+            number(figure.correlation),
+            span(figure.correlation_interval),
+            style=_style(figure),
+        )
+    return table
+
+
+def _left_out(comparison: Comparison) -> Table | None:
+    """Return what could not be paired, None where nothing is missing."""
+    if not any(figure.unpaired.missing or figure.unpaired.not_applicable for figure in comparison.figures):
+        return None
+    table = titled_table(
+        "Items of both runs without a pair",
+        ("figure", "left"),
+        ("missing in A/B/both", "right"),
+        ("n/a", "right"),
+        ("B − A at worst … best", "left"),
+    )
+    for figure in comparison.figures:
+        left, bounds = figure.unpaired, figure.bounds
+        table.add_row(
+            _name(figure),
             f"{left.a}/{left.b}/{left.both}",
             str(left.not_applicable),
             _ends(bounds.low, bounds.high),
-            "–" if least.value is None else f"{least.value:.3f}",
-            number(figure.correlation),
-            span(figure.correlation_interval),
+            style=_style(figure),
         )
     return table
+
+
+def _name(figure: ComparedFigure) -> str:
+    return escape(cut(figure.id, _COLUMN_WIDTH))
+
+
+def _style(figure: ComparedFigure) -> str:
+    return "bold" if figure.kind == "overall" else "dim" if not figure.tested else ""
 
 
 def _closing(comparison: Comparison) -> Iterator[str]:
@@ -129,7 +150,8 @@ def _closing(comparison: Comparison) -> Iterator[str]:
     if comparison.gate.margin:
         yield f"p is of a drop by {comparison.gate.margin:g}, the largest that counts as none"
     yield "detectable: the difference that so many items find with probability 0.8 at alpha 0.05"
-    yield "at worst, at best: if every missing verdict were the worst for B, or the best"
+    if any(figure.unpaired.missing for figure in comparison.figures):
+        yield "at worst, at best: if every missing verdict were the worst for B, or the best"
     for name, dimensions in (("A", comparison.only_a_dimensions), ("B", comparison.only_b_dimensions)):
         if dimensions:
             yield visible(f"only {name}'s rubric has: {', '.join(dimensions)}")
