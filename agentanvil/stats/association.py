@@ -4,8 +4,9 @@ Pairs in which either value is None are left out (pairwise deletion); n counts t
 decimals are ties: they share their average rank in rho; tau-b leaves them out of its denominator.
 
 The intervals are Fisher's, z ± t · se with z = artanh r, save that se is the items' jackknife and not that of normal
-scores. They need no seed. In simulations of five-point scores (correlations .3 to .95, even and lopsided; 30 and
-100 items) they covered the truth at least as often as percentile bootstrap intervals.
+scores. They need no seed. In simulations of five-point scores (correlations .3 to .95, even and lopsided) the nominal
+95 % are 93 to 97 for rho and tau-b at 30 items and 95 to 96 at 100; for r they are 92 to 97 and 93.5 to 96. Percentile
+bootstrap intervals covered less nearly everywhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The binomial distribution without tables: exact test and exact interval, from the incomplete beta function."""
+"""The binomial distribution without tables: exact test and exact interval, from the incomplete beta function.
+
+Every pairwise run needs both, so the function is computed here: importing scipy's takes 0.3 s, as much as a small run.
+"""
 
 from __future__ import annotations
 

@@ -6,8 +6,10 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import betainc
 
 from agentanvil.stats import binomial_test, clopper_pearson_interval
+from agentanvil.stats.binomial import beta_share
 
 COUNTS = st.integers(0, 60).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -59,6 +61,11 @@ def test_the_interval_is_where_the_tails_hold_their_share(counts: tuple[int, int
     upper = sum(math.comb(n, k) * interval.low**k * (1 - interval.low) ** (n - k) for k in range(successes, n + 1))
     lower = sum(math.comb(n, k) * interval.high**k * (1 - interval.high) ** (n - k) for k in range(successes + 1))
     assert (upper, lower) == pytest.approx((0.025, 0.025))
+
+
+@given(st.floats(0.5, 1e6), st.floats(0.5, 1e6), st.floats(0, 1))
+def test_the_incomplete_beta_function_is_the_published_one(a: float, b: float, x: float) -> None:
+    assert beta_share(x, a, b) == pytest.approx(betainc(a, b, x), rel=1e-8, abs=1e-10)
 
 
 def test_many_trials_are_no_trouble() -> None:
