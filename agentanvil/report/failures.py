@@ -1,8 +1,8 @@
-"""What failed an item's gate, in lines for people: what fell short, and what the judge found there."""
+"""What failed the gate, in lines for people: an item, what fell short and what the judge found there; or a figure."""
 
 from __future__ import annotations
 
-from agentanvil.aggregate import OVERALL, DimensionResult, ItemResult, Shortfall, lowest_dimension
+from agentanvil.aggregate import OVERALL, DimensionResult, Gate, ItemResult, Shortfall, lowest_dimension
 from agentanvil.aggregate.wording import plain
 from agentanvil.verdict import Scored
 
@@ -10,12 +10,17 @@ _LONGEST = 200
 
 
 def failure_lines(result: ItemResult) -> list[str]:
-    """Return one line for each shortfall that fails the run; those that the baseline knows are left out.
+    """Return one line for each shortfall that fails a run by its items; those that the baseline knows are left out.
 
     `id · dimension: false — “evidence” (reason)` in a gate; elsewhere the comparison stands in the middle. Evidence and
     reason are those of the lowest repeat.
     """
     return [_line(result, shortfall) for shortfall in result.shortfalls if not shortfall.known]
+
+
+def gate_failures(gate: Gate) -> list[str]:
+    """Return one line for each figure of the whole run that fails it."""
+    return [f"gate · {figure.text}" for figure in gate.figures if figure.verdict == "fail"]
 
 
 def _line(result: ItemResult, shortfall: Shortfall) -> str:

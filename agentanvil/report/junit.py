@@ -2,15 +2,21 @@
 
 A failed gate is a failure; a verdict whose absence leaves the overall or the gate open is an error; an item to which
 nothing applies is skipped. What failed in the baseline already is told as output of a case that passes.
+
+Where figures of the whole run decide, no item fails it: an item below its thresholds passes and says so in its output,
+one without a verdict is skipped, and one more case, `gate`, says what the exit code says: a failure where the gate
+failed, an error where it is open, or where verdicts are missing. That case is there too where the items alone would
+have passed and their judge is not calibrated as it must be.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
-from agentanvil.aggregate import OVERALL, DimensionResult, Frame, ItemResult, Shortfall, lowest_dimension
+from agentanvil.aggregate import OVERALL, DimensionResult, Frame, Gate, ItemResult, Shortfall, lowest_dimension
 from agentanvil.report.atomic import AtomicText
 from agentanvil.verdict import Scored
 
@@ -19,6 +25,13 @@ _ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _COUNTS = ("tests", "failures", "errors", "skipped")
 # Room for a count of twelve digits, and for ` =""` around it.
 _WIDEST_TOTAL = 16
+_INAPPLICABLE = '<skipped message="not applicable"/>'
+
+Ended = Literal["missing", "interrupted"]
+_ENDED: Mapping[Ended, str] = {
+    "missing": "verdicts are missing beyond what --min-coverage allows",
+    "interrupted": "the run was interrupted",
+}
 
 
 def xml_text(text: str) -> str:
@@ -37,7 +50,10 @@ class JUnitXml:
     def __init__(self, file: AtomicText, frame: Frame, properties: Mapping[str, str] | None = None) -> None:
         self._file = file
         self._suite = xml_attribute(frame.rubric_id)
+        # No rubric's id holds a slash, so that no item's case is called the same.
+        self._of_gate = xml_attribute(f"{frame.rubric_id}/gate")
         self._gated = bool(frame.gated)
+        self._by_figures = bool(frame.figures)
         self._counts = dict.fromkeys(_COUNTS, 0)
         file.write(self._head(self._counts))
         if properties:
@@ -46,12 +62,14 @@ class JUnitXml:
     def add(self, result: ItemResult) -> None:
         """Append one item's test case."""
         self._counts["tests"] += 1
-        body = self._body(result)
+        body = self._beside_figures(result) if self._by_figures else self._body(result)
         opening = f"    <testcase classname={self._suite} name={xml_attribute(result.id)}"
         self._file.write(f"{opening}/>\n" if body is None else f"{opening}>{body}</testcase>\n")
 
-    def finish(self) -> None:
-        """Close the document and fill in the counts."""
+    def finish(self, gate: Gate, ended: Ended | None = None) -> None:
+        """Close the document and fill in the counts; `ended` is what the run lacks whatever its gate says."""
+        if self._by_figures or gate.verdict == "inconclusive":
+            self._file.write(self._gate(gate, ended))
         self._file.write("  </testsuite>\n</testsuites>\n")
         self._file.rewrite_start(self._head(self._counts))
 
@@ -78,8 +96,39 @@ class JUnitXml:
             )
         if undecided or result.state == "not_applicable":
             self._counts["skipped"] += 1
-            return '<skipped message="not applicable"/>'
+            return _INAPPLICABLE
         return known or None
+
+    def _beside_figures(self, result: ItemResult) -> str | None:
+        """Return what is told of an item that fails nothing by itself."""
+        gap, undecided = result.gap, self._gated and result.passed is None
+        if gap is not None and (undecided or result.state not in {"scored", "not_applicable"}):
+            self._counts["skipped"] += 1
+            return f"<skipped message={xml_attribute(f'{gap.dimension}: {gap.state}: {gap.code}')}/>"
+        if result.state == "not_applicable":
+            self._counts["skipped"] += 1
+            return _INAPPLICABLE
+        lines = [shortfall.text for shortfall in result.shortfalls]
+        return f"<system-out>{xml_text(chr(10).join(lines))}</system-out>" if lines else None
+
+    def _gate(self, gate: Gate, ended: Ended | None) -> str:
+        """Return the test case of the gate as a whole."""
+        self._counts["tests"] += 1
+        opening = f'    <testcase classname={self._of_gate} name="gate"'
+        passed = [figure.text for figure in gate.figures if figure.verdict == "pass"]
+        details = xml_text("\n".join([*passed, *gate.reasons]))
+        if gate.verdict == "fail" and ended != "interrupted":
+            self._counts["failures"] += 1
+            kind, what, message = "failure", "gate", "the gate failed"
+        elif ended is not None:
+            self._counts["errors"] += 1
+            kind, what, message = "error", ended, _ENDED[ended]
+        elif gate.verdict == "inconclusive":
+            self._counts["errors"] += 1
+            kind, what, message = "error", "inconclusive", "the gate is inconclusive"
+        else:
+            return f"{opening}><system-out>{details}</system-out></testcase>\n"
+        return f'{opening}><{kind} type="{what}" message={xml_attribute(message)}>{details}</{kind}></testcase>\n'
 
 
 def _properties(properties: Mapping[str, str]) -> str:

@@ -10,7 +10,7 @@ from typing import Self
 from agentanvil.aggregate import Frame, ItemResult, Summary
 from agentanvil.report.atomic import AtomicText
 from agentanvil.report.csv_files import ItemsCsv, ScoresCsv
-from agentanvil.report.junit import JUnitXml
+from agentanvil.report.junit import Ended, JUnitXml
 from agentanvil.report.summary_json import summary_json
 
 ITEMS, SCORES, JUNIT, SUMMARY = "items.csv", "scores.csv", "junit.xml", "summary.json"
@@ -54,12 +54,12 @@ class ReportWriters:
         if self._junit is not None:
             self._junit.add(result)
 
-    def finish(self, summary: Summary) -> None:
-        """Write the summary and put all reports in their places."""
+    def finish(self, summary: Summary, ended: Ended | None = None) -> None:
+        """Write the summary and put all reports in place; `ended` is what the run lacks whatever its gate says."""
         self._items.finish()
         self._scores.finish()
         if self._junit is not None:
-            self._junit.finish()
+            self._junit.finish(summary.gate, ended)
         self._open(SUMMARY).write(summary_json(summary).decode())
         # Everything is on its way to the disk before the first file moves: a full disk leaves the old set whole.
         for file in self._files:

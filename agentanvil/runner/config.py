@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from agentanvil.client.prices import PriceTable
 from agentanvil.errors import ConfigError, RubricError, UsageError, Where
 from agentanvil.rubric.yaml_text import YamlText, read_yaml
+from agentanvil.runner.gate_settings import GateConfigWire, GateFlags, GateSettings
 from agentanvil.runner.panel_settings import PanelSettings
 from agentanvil.runner.settings import LOCAL_DEFAULTS, GradeSettings, JudgeSettings
 
@@ -66,16 +67,18 @@ class ConfigWire(BaseModel):
     map: dict[str, str] = Field(default_factory=dict)
     prices: dict[str, Any] = Field(default_factory=dict)
     families: dict[str, str] = Field(default_factory=dict)
+    gate: GateConfigWire | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """Values that the file sets, by flag name with underscores; `mapping`, `prices` and `families` apart."""
+    """Values that the file sets, by flag name with underscores; what is no flag stands apart."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     mapping: tuple[str, ...] = ()
     prices: PriceTable = field(default_factory=lambda: PriceTable({}))
     families: Mapping[str, str] = field(default_factory=dict)
+    gate: GateSettings = field(default_factory=GateSettings)
 
 
 def load_config(path: Path | None = None) -> Config:
@@ -111,10 +114,11 @@ def _checked(document: YamlText) -> Config:
     values = {
         name: value
         for name in ConfigWire.model_fields
-        if name not in {"map", "prices", "families"} and (value := getattr(wire, name)) is not None
+        if name not in {"map", "prices", "families", "gate"} and (value := getattr(wire, name)) is not None
     }
     mapping = tuple(f"{target}={source}" for target, source in wire.map.items())
-    return Config(values, mapping, PriceTable.read(wire.prices, document.file), wire.families)
+    gate = GateSettings() if wire.gate is None else wire.gate.settings(document)
+    return Config(values, mapping, PriceTable.read(wire.prices, document.file), wire.families, gate)
 
 
 def _config_error(error: ValidationError, document: YamlText) -> ConfigError:
@@ -122,8 +126,9 @@ def _config_error(error: ValidationError, document: YamlText) -> ConfigError:
     path = first["loc"]
     if first["type"] == "extra_forbidden":
         key = str(path[-1])
-        close = get_close_matches(key, ConfigWire.model_fields, n=1)
-        hint = f"Did you mean `{close[0]}`?" if close else f"The keys are: {', '.join(ConfigWire.model_fields)}."
+        known = GateConfigWire.model_fields if path[0] == "gate" and len(path) > 1 else ConfigWire.model_fields
+        close = get_close_matches(key, known, n=1)
+        hint = f"Did you mean `{close[0]}`?" if close else f"The keys are: {', '.join(known)}."
         return ConfigError(f"unknown key `{key}`", where=document.where(path), hint=hint)
     return ConfigError(first["msg"], where=document.where(path))
 
@@ -155,9 +160,15 @@ def grade_settings(data: str, flags: Mapping[str, Any], config: Config) -> Grade
         vs=tuple(flags.get("vs") or ()),
         panel=_panel(flags, config),
         families=config.families,
+        gate=_gate_flags(flags).over(config.gate),
         defaults=frozenset(name for name in chosen if flags.get(name) is None),
         **chosen,
     )
+
+
+def _gate_flags(flags: Mapping[str, Any]) -> GateFlags:
+    calibration = flags.get("calibration")
+    return GateFlags(None if calibration is None else str(calibration), flags.get("confidence"))
 
 
 def _judges(flags: Mapping[str, Any], config: Config) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from agentanvil.plan import Task
 from agentanvil.runner.batch.guard import refuse_open_batches
 from agentanvil.runner.escalate import read_escalated
 from agentanvil.runner.events import Listener, RunStart, Tally
-from agentanvil.runner.exits import Ending, Exit, run_exit
+from agentanvil.runner.exits import Ending, Exit
 from agentanvil.runner.folder import (
     RunFolder,
     read_manifest,
@@ -26,7 +26,7 @@ from agentanvil.runner.folder import (
 )
 from agentanvil.runner.job import Job, Surroundings, prepare
 from agentanvil.runner.kinship import self_judged
-from agentanvil.runner.manifest import open_manifest, read_share, with_session
+from agentanvil.runner.manifest import open_manifest, with_session
 from agentanvil.runner.reports import write_reports
 from agentanvil.runner.session import Agenda, SessionEnd, run_session
 from agentanvil.runner.settings import GradeSettings
@@ -105,8 +105,7 @@ def _graded(job: Job, folder: RunFolder, around: Surroundings, listener: Listene
             raise problem
         manifest = with_session(manifest, end, started)
     manifest["state"] = end.ending
-    summary = write_reports(folder.path, manifest, job.read_rows, listener.failed)
-    code = run_exit(end.ending, summary, job.settings.min_coverage, read=read_share(manifest))
+    summary, code = write_reports(folder.path, manifest, job.read_rows, listener.failed)
     write_manifest(folder.path, manifest | {"exit_code": int(code)})
     return GradeResult(folder.path, summary, manifest, end.tally, end.ending, code, end.problem)
 

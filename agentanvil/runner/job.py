@@ -29,6 +29,7 @@ from agentanvil.report import read_baseline
 from agentanvil.rubric import EvidenceMode, Mode, Rubric, load_rubric
 from agentanvil.runner.deciders import refuse_undecidable, refuse_unreadable
 from agentanvil.runner.folder import Identity
+from agentanvil.runner.gate import refuse_baseline, settled_gate, with_gate
 from agentanvil.runner.kinship import Kinship, read_kinship, refuse_self_judging
 from agentanvil.runner.seats import Panel, name_panel
 from agentanvil.runner.settings import GradeSettings
@@ -133,6 +134,8 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
     """Read and check everything that the user gave. Raises InputError; nothing is spent, nothing is written."""
     rubric = rubric_in_mode(load_rubric(settings.rubric), settings.mode, settings.evidence)
     settings = _without_pair_defaults(settings, rubric)
+    settings = replace(settings, gate=settled_gate(rubric, settings.gate))
+    rubric = with_gate(rubric, settings.gate)
     _refuse_strangers(settings, rubric)
     checks = CheckRunner(rubric, allow_code=settings.allow_code)
     if settings.baseline is not None:
@@ -205,6 +208,7 @@ def _refuse_strangers(settings: GradeSettings, rubric: Rubric) -> None:
             "--baseline tells old failures from new ones, but nothing can fail here",
             hint="give the rubric a `gate:`, or run it with --mode gate",
         )
+    refuse_baseline(settings.baseline, rubric)
 
 
 def _refuse_own_baseline(baseline: Path | None, folder: Path) -> None:

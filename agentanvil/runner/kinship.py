@@ -17,7 +17,7 @@ from agentanvil.client.spec import JudgeSpec
 from agentanvil.dataset import DatasetInfo
 from agentanvil.errors import UsageError, quoted
 from agentanvil.plan import Seat
-from agentanvil.rubric import OVERALL, Rubric
+from agentanvil.rubric import OVERALL, Rubric, gated_figures
 
 _NAMED = 5
 
@@ -94,11 +94,12 @@ def refuse_self_judging(kinship: Kinship, rubric: Rubric) -> None:
 
 
 def judges_gate(rubric: Rubric) -> bool:
-    """Tell whether a judge's verdicts decide what passes; a comparison has no gate, and code is kin to nobody."""
-    judged = {dimension.id for dimension in rubric.judged}
+    """Tell whether a judge's verdicts decide what passes; code is kin to nobody."""
+    judged, figures = {dimension.id for dimension in rubric.judged}, gated_figures(rubric)
     if rubric.mode == "absolute":
-        return bool(judged if OVERALL in rubric.gate else judged & rubric.gate.keys())
-    return rubric.mode == "gate" and bool(judged)
+        names = {*rubric.gate, *(figure.of for figure in figures)}
+        return bool(judged if OVERALL in names else judged & names)
+    return bool(judged) and (rubric.mode == "gate" or bool(figures))
 
 
 def self_judged(kinship: Mapping[str, Any], rubric: Rubric) -> str | None:

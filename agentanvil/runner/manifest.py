@@ -61,6 +61,7 @@ def open_manifest(job: Job, before: Mapping[str, Any] | None) -> dict[str, Any]:
             "ways": settings.calls,
             "calls": [call.name for call in job.plan.calls],
             "baseline": None if settings.baseline is None else str(settings.baseline),
+            "gate": settings.gate.as_dict(),
             "min_coverage": settings.min_coverage,
             "jury_rule": settings.panel.jury_rule,
             "quorum": settings.panel.quorum,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from agentanvil.prompt import PROMPT_VERSION, PromptRenderer
 from agentanvil.prompt.render import CallTemplate
 from agentanvil.rubric import EvidenceMode, Mode, Rubric, parse_rubric
 from agentanvil.runner.events import Listener
-from agentanvil.runner.exits import Ending, Exit, run_exit
+from agentanvil.runner.exits import Ending, Exit
 from agentanvil.runner.folder import (
     JOURNAL,
     RunFolder,
@@ -30,8 +30,9 @@ from agentanvil.runner.folder import (
     refuse_other_run,
     write_manifest,
 )
+from agentanvil.runner.gate_settings import GateFlags, GateSettings
 from agentanvil.runner.job import Job, Surroundings, prepare
-from agentanvil.runner.manifest import open_manifest, read_share
+from agentanvil.runner.manifest import open_manifest
 from agentanvil.runner.panel_settings import PanelSettings
 from agentanvil.runner.reports import write_reports
 from agentanvil.runner.run_view import plan_of, read_run, rubric_of
@@ -62,6 +63,7 @@ class RescoreSettings:
     rubric: str
     out: Path | None = None
     allow_code: bool = False
+    gate: GateFlags = field(default_factory=GateFlags)
 
 
 def rescore(settings: RescoreSettings, around: Surroundings, listener: Listener) -> Rescored:
@@ -130,6 +132,7 @@ def _grade_settings(manifest: Mapping[str, Any], settings: RescoreSettings) -> G
         evidence=_evidence_flag(manifest),
         panel=_panel(manifest),
         families=manifest["kinship"]["given"],
+        gate=settings.gate.over(GateSettings.of_manifest(manifest)),
         accept_self_judging=True,  # the verdicts are there, and every report says whose they are
     )
 
@@ -212,8 +215,7 @@ def _rescored(job: Job, folder: RunFolder, old: Mapping[str, Any], run: Path, li
             missing += task.call.judged and not present.done(task) and (outcome is None or outcome.failed)
     ending: Ending = "stopped" if missing else "complete"
     manifest["state"] = ending
-    summary = write_reports(folder.path, manifest, job.read_rows, listener.failed)
-    code = run_exit(ending, summary, job.settings.min_coverage, read=read_share(manifest))
+    summary, code = write_reports(folder.path, manifest, job.read_rows, listener.failed)
     write_manifest(folder.path, manifest | {"exit_code": int(code)})
     return Rescored(folder.path, summary, code, changed, missing)
 

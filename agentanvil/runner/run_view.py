@@ -17,6 +17,8 @@ from agentanvil.plan import Escalation, Plan, Seat, parse_condition, plan_calls
 from agentanvil.rubric import Rubric, parse_rubric
 from agentanvil.runner.due import DueOutcomes, RowName
 from agentanvil.runner.folder import JOURNAL, read_manifest
+from agentanvil.runner.gate import with_gate
+from agentanvil.runner.gate_settings import GateSettings
 from agentanvil.runner.job import STDIN, Surroundings, open_rows, rubric_in_mode
 
 RowSource = Callable[[], Iterator[Row]]
@@ -142,9 +144,10 @@ def _opened(opened: ExitStack, manifest: Mapping[str, Any]) -> RunData:
 
 
 def rubric_of(manifest: Mapping[str, Any]) -> Rubric:
-    """Return the rubric that a run was made with, as it was asked."""
+    """Return the rubric that a run was made with, as it was asked and as it is gated."""
     told, shape = manifest["rubric"], manifest["plan"]
-    return rubric_in_mode(parse_rubric(told["text"], told["file"]), shape["mode"], shape["evidence"])
+    rubric = rubric_in_mode(parse_rubric(told["text"], told["file"]), shape["mode"], shape["evidence"])
+    return with_gate(rubric, GateSettings.of_manifest(manifest))
 
 
 def plan_of(manifest: Mapping[str, Any]) -> Plan:

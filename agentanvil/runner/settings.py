@@ -12,6 +12,7 @@ from agentanvil.client.prices import PriceTable
 from agentanvil.errors import UsageError
 from agentanvil.plan import OrderMode
 from agentanvil.rubric import CallMode, EvidenceMode, Mode
+from agentanvil.runner.gate_settings import GateSettings
 from agentanvil.runner.panel_settings import PanelSettings
 
 Ways = CallMode | Literal["both"]
@@ -78,7 +79,7 @@ class GradeSettings:
     belong to pairwise; `order` is None for `random` there. `reading` is what results are read from. `baseline` is the
     folder of an earlier run whose failures are known. `defaults` names the settings that anvil.yaml gave: one that
     means nothing in the run's mode is passed over, where a flag is refused. `families` are anvil.yaml's: a model's
-    name, or a pattern with `*`, and its family.
+    name, or a pattern with `*`, and its family. `gate` is what anvil.yaml and flags say of it.
     """
 
     data: str
@@ -95,6 +96,7 @@ class GradeSettings:
     panel: PanelSettings = field(default_factory=PanelSettings)
     accept_self_judging: bool = False
     families: Mapping[str, str] = field(default_factory=dict)
+    gate: GateSettings = field(default_factory=GateSettings)
     repeats: int = 1
     out: Path | None = None
     mapping: tuple[str, ...] = ()

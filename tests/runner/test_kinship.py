@@ -164,8 +164,8 @@ def test_accepted_it_is_said_in_every_report(tmp_path: Path) -> None:
     notes = json.loads(runs.reports()["summary.json"])["notes"]
     assert notes[0] == said
     assert any("are of one family (openai)" in note for note in notes)
-    (found,) = ET.fromstring(runs.reports()["junit.xml"]).iter("property")
-    assert (found.get("name"), found.get("value")) == ("self_judging", said)
+    told = {each.get("name"): each.get("value") for each in ET.fromstring(runs.reports()["junit.xml"]).iter("property")}
+    assert told["self_judging"] == said
     manifest = runs.manifest()["kinship"]
     assert (manifest["alone"], manifest["accept_self_judging"]) == (["gpt-4o"], True)
 

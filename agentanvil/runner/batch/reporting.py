@@ -8,11 +8,11 @@ from typing import Any
 
 from agentanvil.runner.batch.access import refuse_unbatchable
 from agentanvil.runner.events import Listener, Tally
-from agentanvil.runner.exits import Ending, run_exit
+from agentanvil.runner.exits import Ending
 from agentanvil.runner.folder import write_manifest
 from agentanvil.runner.grade import GradeResult
 from agentanvil.runner.job import Job
-from agentanvil.runner.manifest import read_share, with_session
+from agentanvil.runner.manifest import with_session
 from agentanvil.runner.pricing import price_entry
 from agentanvil.runner.reports import write_reports
 from agentanvil.runner.session import SessionEnd
@@ -38,7 +38,6 @@ def finish(
 ) -> GradeResult:
     """Write the reports of a run as it stands, and the manifest with how it ended. Raises RunWriteError."""
     manifest = {**manifest, "state": ending}
-    summary = write_reports(job.folder, manifest, job.read_rows, listener.failed)
-    code = run_exit(ending, summary, job.settings.min_coverage, read=read_share(manifest))
+    summary, code = write_reports(job.folder, manifest, job.read_rows, listener.failed)
     write_manifest(job.folder, manifest | {"exit_code": int(code)})
     return GradeResult(job.folder, summary, manifest, tally or Tally(), ending, code)

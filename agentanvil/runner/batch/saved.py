@@ -9,6 +9,7 @@ from typing import Any
 
 from agentanvil.client.prices import PriceTable
 from agentanvil.errors import AnvilError, RunFolderError, Where
+from agentanvil.runner.gate_settings import GateSettings
 from agentanvil.runner.panel_settings import PanelSettings
 from agentanvil.runner.settings import GradeSettings, JudgeSettings
 from agentanvil.runner.stack import CACHE_OFF
@@ -22,6 +23,7 @@ def saved(settings: GradeSettings) -> dict[str, Any]:
     """Return settings as JSON data, with every path absolute; no secret is in them."""
     judge = {f.name: getattr(settings.judge, f.name) for f in fields(JudgeSettings)}
     run = {f.name: getattr(settings, f.name) for f in fields(GradeSettings)}
+    calibration = settings.gate.calibration
     kept = {name: value for name, value in run.items() if name not in _NOT_SAVED}
     return {
         **kept,
@@ -29,6 +31,7 @@ def saved(settings: GradeSettings) -> dict[str, Any]:
         "rubric": _absolute(settings.rubric),
         "vs": [_absolute(path) for path in settings.vs],
         "baseline": None if settings.baseline is None else _absolute(settings.baseline),
+        "gate": settings.gate.as_dict() | {"calibration": None if calibration is None else _absolute(calibration)},
         "mapping": list(settings.mapping),
         "defaults": sorted(settings.defaults),
         "judge": {name: value for name, value in judge.items() if name not in _NOT_SAVED_OF_JUDGE}
@@ -55,7 +58,7 @@ def restored(
         baseline = None if run["baseline"] is None else Path(run["baseline"])
         lists = {"vs": tuple(run["vs"]), "mapping": tuple(run["mapping"]), "defaults": frozenset(run["defaults"])}
         return GradeSettings(
-            **{**run, **lists, "baseline": baseline},
+            **{**run, **lists, "baseline": baseline, "gate": GateSettings.of_dict(run["gate"])},
             judge=replace(judge, **{name: value for name, value in changes.items() if value is not None}),
             panel=PanelSettings(),
             out=folder,
