@@ -14,7 +14,9 @@ from agentanvil.cli.options import (
     DATA,
     AllowHttpOption,
     CacheOption,
+    CalibrationOption,
     CallsOption,
+    ConfidenceOption,
     EffortOption,
     EvidenceOption,
     KeyCommandOption,
@@ -73,6 +75,8 @@ def command(
     baseline: Annotated[
         Path | None, typer.Option("--baseline", metavar="RUN", help="Fail only on what did not fail in this run.")
     ] = None,
+    calibration: CalibrationOption = None,
+    confidence: ConfidenceOption = None,
     evidence: EvidenceOption = None,
     accept_self_judging: AcceptOption = False,
     jury: JuryOption = None,

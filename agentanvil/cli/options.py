@@ -62,6 +62,14 @@ KeyCommandOption = Annotated[
 AllowHttpOption = Annotated[
     bool | None, typer.Option("--allow-http", help="Allow plain http to other machines.", show_default=False)
 ]
+CalibrationOption = Annotated[
+    Path | None,
+    typer.Option("--calibration", metavar="FILE", help="Let the gate pass only by a judge that this file trusts."),
+]
+ConfidenceOption = Annotated[
+    float | None,
+    typer.Option("--confidence", metavar="P", help="Decide the gate on intervals of this confidence, e.g. 0.95."),
+]
 TableOption = Annotated[
     str | None,
     typer.Option("--format", metavar="table|json", help="A table to be read, or JSON on standard output."),

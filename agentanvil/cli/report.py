@@ -8,12 +8,13 @@ from typing import Annotated
 import typer
 
 from agentanvil.cli.invocation import surroundings
-from agentanvil.cli.options import QuietOption, TableOption, parse_format
+from agentanvil.cli.options import CalibrationOption, ConfidenceOption, QuietOption, TableOption, parse_format
 from agentanvil.cli.output import emit, say
 from agentanvil.cli.progress import Progress
 from agentanvil.cli.summary import console, print_summary
 from agentanvil.errors import UsageError
 from agentanvil.report import summary_json
+from agentanvil.runner.gate_settings import GateFlags
 from agentanvil.runner.report import report
 from agentanvil.runner.rescore import Rescored, RescoreSettings, rescore
 
@@ -32,23 +33,27 @@ def command(
     allow_code: Annotated[
         bool, typer.Option("--allow-code", help="With --rubric: run its own python: checks.")
     ] = False,
+    calibration: CalibrationOption = None,
+    confidence: ConfidenceOption = None,
     format_: TableOption = None,
     quiet: QuietOption = False,
 ) -> None:
     """Rebuild items.csv, scores.csv, summary.json and junit.xml of RUN from its journal; no judge is asked.
 
     With --rubric a new run is made: overall, weights, gates and checks are applied anew, verdicts are taken over where
-    the request would be the same, and the calls that are missing are told. Exits as the run itself does: 0, 1 for
-    a failed gate, 3 for missing verdicts, 130 for an interrupted run.
+    the request would be the same, and the calls that are missing are told. --calibration and --confidence decide the
+    gate anew and stay with the run. Exits as the run itself does: 0, 1 for a failed gate, 3 for missing verdicts, 4 for
+    a gate that is inconclusive, 130 for an interrupted run.
     """
     output = parse_format(format_, ("table", "json"))
     progress = Progress(quiet=quiet)
+    gate = GateFlags(None if calibration is None else str(calibration), confidence)
     if rubric is None:
         if out is not None or allow_code:
             raise UsageError("--out and --allow-code need --rubric", hint="RUN's own reports are rebuilt in RUN.")
-        folder, (summary, code) = run, report(run, progress)
+        folder, (summary, code) = run, report(run, progress, gate)
     else:
-        found = rescore(RescoreSettings(run, str(rubric), out, allow_code), surroundings(), progress)
+        found = rescore(RescoreSettings(run, str(rubric), out, allow_code, gate), surroundings(), progress)
         folder, summary, code = found.folder, found.summary, found.exit
         _say_missing(found, str(rubric))
     if output == "json":

@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from agentanvil.aggregate import DimensionSummary, Gate, ScoreSummary, Summary
+from agentanvil.aggregate import DimensionSummary, ScoreSummary, Summary
 from agentanvil.cli.output import leave, visible
 from agentanvil.cli.summary_agreement import agreement_table, ways_table
+from agentanvil.cli.summary_gate import gate_lines
 from agentanvil.cli.summary_pairs import pair_blocks
 from agentanvil.cli.summary_panel import panel_blocks
 from agentanvil.cli.summary_readings import reading_cells, reading_columns, reading_line, uncertain_table
@@ -173,28 +174,11 @@ def _closing(summary: Summary, tally: Tally | None, folder: str) -> Iterator[str
         yield Text(visible(line))
     for note in summary.notes:
         yield Text(visible(f"note: {note}"))
-    if summary.gate.verdict != "none":
-        yield _gate_line(summary.gate)
+    yield from gate_lines(summary.gate)
     coverage = summary.coverage
     share = "–" if coverage.share is None else f"{coverage.share:.1%}"
     yield f"verdicts {coverage.covered} of {coverage.expected} ({share}) · {_spent(summary, tally)}"
     yield Text(visible(f"reports in {folder}"))
-
-
-def _gate_line(gate: Gate) -> Text:
-    rule = "every item must meet every threshold"
-    if gate.baseline is not None:
-        found = gate.baseline
-        rule = (
-            f"against the baseline: {found.newly_failing} newly failing, {found.known} known, "
-            f"{found.newly_passing} newly passing"
-        )
-    style = {"pass": "green", "fail": "red"}.get(gate.verdict, "yellow")
-    return Text(
-        f"gate: {gate.verdict.upper()} "
-        f"({gate.passed} passed, {gate.failed} failed, {gate.undecided} undecided; {rule})",
-        style=style,
-    )
 
 
 def _spent(summary: Summary, tally: Tally | None) -> str:
