@@ -94,7 +94,7 @@ class CalibrationTally:
             overall=None if rest is None else rest.result(seed, level, min_kappa),
             overall_from=None if rest is None else _overall_from(rest.target),
             groups=self._grouped_part(chosen, seed, level),
-            corrected=self._corrected.result(),
+            corrected=self._corrected.result(level),
             disagreements=self._worst.items,
         )
 

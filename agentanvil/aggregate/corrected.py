@@ -14,7 +14,6 @@ from agentanvil.aggregate.frame import Frame, FrameDimension
 from agentanvil.aggregate.item import ItemResult
 from agentanvil.rubric import OVERALL
 
-LEVEL = 0.95
 _DRAWN = Targets(
     population="the population of which labelled and unlabelled rows are random samples",
     items="the unlabelled rows themselves",
@@ -33,15 +32,17 @@ class CorrectedTally:
         self._people = People(frame)
         self._weighted = False
         self._dimensions = [RowTally() for _ in frame.dimensions]
-        self._overall = RowTally()
+        # By people's own labels of the overall, and by what follows from those of its dimensions.
+        self._overalls = {own: RowTally() for own in (True, False)}
         self._holds = [_holds(frame, layout) for layout in frame.dimensions]
 
     def add(self, result: ItemResult, labels: Labels, weight: float | None = None) -> None:
         """Count one row, with its people's scores by dimension (none for an unlabelled row).
 
         Each dimension has one label a rater, in the same order; None where that rater left it out. Under `overall` may
-        stand labels of the overall itself. `weight` is one over the probability with which the row was drawn to be
-        labelled; give it for every labelled row or for none. Raises ValueError unless it is positive and finite.
+        stand labels of the overall itself; where any row has them, they are what the overall is held against.
+        `weight` is one over the probability with which the row was drawn to be labelled; give it for every labelled
+        row or for none. Raises ValueError unless it is positive and finite.
         """
         if self._frame.mode == "pairwise":
             return
@@ -55,19 +56,20 @@ class CorrectedTally:
             self._add_dimension(place, result, labels if labelled else {}, share)
         self._add_overall(result, labels if labelled else {}, share)
 
-    def result(self) -> CorrectedSummary:
-        """Return the corrected estimates. They are formulas, so there is no seed."""
+    def result(self, level: float = 0.95) -> CorrectedSummary:
+        """Return the corrected estimates with intervals at `level`. They are formulas, so there is no seed."""
         targets = _WEIGHTED if self._weighted else _DRAWN
         if self._frame.mode == "pairwise":
             return CorrectedSummary(False, targets, (), None, "winners are neither scores nor passes")
         rows = zip(self._frame.dimensions, self._dimensions, strict=True)
         found = [(layout, tally) for layout, tally in rows if layout.kind == "judged" or tally.labelled(weighted=False)]
         thresholds = self._thresholds()
+        overall = self._overalls[self._overalls[True].labelled(weighted=False) > 0]
         return CorrectedSummary(
             weighted=self._weighted,
             targets=targets,
-            dimensions=tuple([self._dimension(layout.id, tally, thresholds.get(layout.id)) for layout, tally in found]),
-            overall=self._dimension(OVERALL, self._overall, "gate" if self._frame.gated else None),
+            dimensions=tuple([self._dimension(d.id, tally, thresholds.get(d.id), level) for d, tally in found]),
+            overall=self._dimension(OVERALL, overall, "gate" if self._frame.gated else None, level),
         )
 
     def _add_dimension(self, place: int, result: ItemResult, labels: Labels, weight: float) -> None:
@@ -85,13 +87,16 @@ class CorrectedTally:
         tally.add(score, score >= self._holds[place], self._people.of_dimension(place, usable), weight)
 
     def _add_overall(self, result: ItemResult, labels: Labels, weight: float) -> None:
-        human = self._people.of_overall(result, labels) if labels else None
         state = gated_state(self._frame, result)
-        if state != "scored" or result.overall is None:
-            self._overall.add_missing(state, labelled=bool(labels))
-            return
-        self._overall.incomplete += bool(labels) and human is None
-        self._overall.add(result.overall, gate_holds(self._frame, result), human, weight)
+        passes = state == "scored" and gate_holds(self._frame, result)
+        for own, tally in self._overalls.items():
+            told = OVERALL in labels if own else bool(labels)
+            human = self._people.of_overall(result, labels, own=own) if told else None
+            if state != "scored" or result.overall is None:
+                tally.add_missing(state, labelled=human is not None)
+            else:
+                tally.incomplete += bool(labels) and human is None
+                tally.add(result.overall, passes, human, weight)
 
     def _thresholds(self) -> dict[str, float]:
         """Return what each dimension must reach, on the scale of the labels, where the rubric says so."""
@@ -99,7 +104,7 @@ class CorrectedTally:
         of_all = frame.mode == "gate" or (frame.rule == "min" and OVERALL in frame.thresholds)
         return {d.id: d.threshold for d in frame.dimensions if of_all or d.id in frame.thresholds}
 
-    def _dimension(self, name: str, tally: RowTally, threshold: float | str | None) -> CorrectedDimension:
+    def _dimension(self, name: str, tally: RowTally, threshold: float | str | None, level: float) -> CorrectedDimension:
         weighted = self._weighted
         labelled = tally.labelled(weighted=weighted)
         scores = self._frame.mode == "absolute" and labelled > 0
@@ -115,8 +120,8 @@ class CorrectedTally:
             unweighted=tally.unweighted(weighted=weighted),
             off_scale=tally.off_scale,
             threshold="gate" if isinstance(threshold, str) else threshold,
-            mean=mean_figure(tally.scores(weighted=weighted), self._frame.scale, LEVEL) if scores else None,
-            pass_rate=pass_figure(tally.passes(weighted=weighted), LEVEL) if passes else None,
+            mean=mean_figure(tally.scores(weighted=weighted), self._frame.scale, level) if scores else None,
+            pass_rate=pass_figure(tally.passes(weighted=weighted), level) if passes else None,
             cautions=tuple(_cautions(tally, weighted=weighted)),
         )
 

@@ -23,9 +23,9 @@ from agentanvil.stats import (
     weighted_shift,
 )
 
-_BREAKS = "which this correction of a mean does not survive"
-_SURVIVES = "which this correction survives only as long as the judge errs alike on both"
-_RANDOM = "label a random share of the rows, or give the sampling weights by which they were drawn"
+_REMEDY = "label a random share of the rows, or give the sampling weights by which they were drawn"
+_BREAKS = f"a mean corrected by them is off; {_REMEDY}"
+_SURVIVES = f"the corrected rate holds only if the judge errs alike on both; {_REMEDY} to be sure"
 
 
 def mean_figure(rows: Columns, scale: Scale, level: float) -> CorrectedFigure:
@@ -78,30 +78,35 @@ def _figure(
 
 
 def _doubts(rows: Columns, found: CorrectedPair, level: float) -> list[Caution]:
-    cautions: list[Caution] = []
     if not rows.rest and rows.weights is None:
         # Said once for the dimension.
-        return cautions
-    for corrected, whose in ((found.population, "the population"), (found.items, "these very rows")):
-        if corrected.interval.low is None:
-            cautions.append(Caution("no_interval", f"no interval for {whose}: {corrected.interval.reason}"))
-        elif corrected.doubt is not None:
-            text = f"the interval for {whose} may hold the true value less often than {level:.0%}: {corrected.doubt}"
-            cautions.append(Caution("few_labels", text))
-    return cautions
+        return []
+    of_population, of_items = _doubt(found.population, level), _doubt(found.items, level)
+    if of_population == of_items:
+        return [] if of_population is None else [of_population]
+    both = (("the population", of_population), ("these very rows", of_items))
+    return [Caution(doubt.code, f"of {whose}: {doubt.text}") for whose, doubt in both if doubt is not None]
+
+
+def _doubt(found: Corrected, level: float) -> Caution | None:
+    if found.interval.low is None:
+        return Caution("no_interval", f"no interval: {found.interval.reason}")
+    if found.doubt is None:
+        return None
+    text = f"the interval may hold the true value less often than {level * 100:g} %: {found.doubt}"
+    return Caution("few_labels", text)
 
 
 def _shifted(shift: Shift, consequence: str, *, weighted: bool) -> list[Caution]:
     if not shift.found or shift.difference.value is None:
         return []
-    span = f"{shift.difference.value:+.2f} [{shift.interval.low:+.2f}, {shift.interval.high:+.2f}]"
+    span = f"[{shift.interval.low:+.2f}, {shift.interval.high:+.2f}]"
+    by = f"in the judge's own figure by {shift.difference.value:+.2f} {span}"
     if weighted:
-        text = (
-            f"weighted, the labelled rows differ from all rows in the judge's own figure by {span}: the weights do not"
-        )
-        return [Caution("weights_do_not_fit", f"{text} say how the labels were drawn")]
-    text = f"the labelled rows differ from the unlabelled ones in the judge's own figure by {span}: they are no random "
-    return [Caution("shift", f"{text}sample of the same population, {consequence}; {_RANDOM}")]
+        text = f"the weighted labelled rows differ from all rows {by}: the weights do not say how labels were drawn"
+        return [Caution("weights_do_not_fit", text)]
+    text = f"the labelled rows differ from the others {by}: they are no random sample, and {consequence}"
+    return [Caution("shift", text)]
 
 
 def _bounded(found: Corrected, scale: Scale) -> Corrected:

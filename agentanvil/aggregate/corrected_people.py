@@ -26,7 +26,7 @@ class People:
         self._needed = [
             (place, layout) for place, layout in enumerate(frame.dimensions) if layout.weight or place in gated
         ]
-        self._names = (OVERALL, *(layout.id for _, layout in self._needed))
+        self._names = tuple(layout.id for _, layout in self._needed)
 
     def label(self, place: int, label: float) -> float | None:
         """Return a label as the dimension's score: 0 or 1 in a gate, None outside the scale."""
@@ -41,19 +41,18 @@ class People:
         holds = self._frame.dimensions[place].threshold if self._frame.mode == "absolute" else 1.0
         return Human(math.fsum(labels) / len(labels), sum(label >= holds for label in labels) / len(labels))
 
-    def of_overall(self, result: ItemResult, labels: Labels) -> Human | None:
+    def of_overall(self, result: ItemResult, labels: Labels, *, own: bool) -> Human | None:
         """Return the mean over the raters who labelled all that the overall needs.
 
-        A rater's overall is their own label of it, or follows from their labels by the rubric's rule, with the scores
+        A rater's overall is their `own` label of it, or follows from their labels by the rubric's rule, with the scores
         of checks, on which code is right. A dimension that may be not applicable, and has no label, drops out.
         Columns of labels hold one place a rater.
         """
-        given = labels.get(OVERALL, ())
-        named = {name: labels[name] for name in self._names if labels.get(name)}
+        named = {name: labels[name] for name in (OVERALL, *self._names) if labels.get(name)}
         if not named or len({len(column) for column in named.values()}) != 1:
             return None
-        raters = len(next(iter(named.values())))
-        found = [self._rated(result, named, rater, given) for rater in range(raters)]
+        raters = range(len(next(iter(named.values()))))
+        found = [self._rated(result, named, rater, own=own) for rater in raters]
         complete = [(score, passes) for score, passes in found if score is not None]
         if not complete:
             return None
@@ -63,18 +62,20 @@ class People:
             sum(decided) / len(decided) if len(decided) == len(complete) else None,
         )
 
-    def _rated(
-        self, result: ItemResult, labels: Labels, rater: int, given: Sequence[float | None]
-    ) -> tuple[float | None, bool | None]:
+    def _rated(self, result: ItemResult, labels: Labels, rater: int, *, own: bool) -> tuple[float | None, bool | None]:
         """Return one rater's overall, and whether the item passes the gate by their labels."""
         values = self._values(result, labels, rater)
-        overall = given[rater] if given else None
-        if overall is not None and not self._on_scale(overall):
-            overall = None
-        if overall is None and values is not None:
-            shares = [(layout.weight, (values[p],)) for p, layout in self._needed if layout.weight and p in values]
-            overall = apply_rule(self._frame.rule, tuple(shares)) if shares else None
+        overall = self._own(labels, rater) if own else self._derived(values or {})
         return overall, None if overall is None else self._passes(overall, values)
+
+    def _own(self, labels: Labels, rater: int) -> float | None:
+        column = labels.get(OVERALL)
+        label = column[rater] if column else None
+        return float(label) if label is not None and self._on_scale(label) else None
+
+    def _derived(self, values: Mapping[int, float]) -> float | None:
+        shares = [(layout.weight, (values[p],)) for p, layout in self._needed if layout.weight and p in values]
+        return apply_rule(self._frame.rule, tuple(shares)) if shares else None
 
     def _passes(self, overall: float, values: Mapping[int, float] | None) -> bool | None:
         if not values and any(place is not None for _, place, _ in self._frame.gated):
