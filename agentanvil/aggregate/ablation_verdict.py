@@ -12,7 +12,7 @@ The rule, per clause; "measurably" is a Holm-adjusted p of at most ALPHA:
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from agentanvil.aggregate.ablation import (
@@ -75,7 +75,7 @@ def _finding(clause: Clause, effect: ClauseEffect, tests: int) -> ClauseFinding:
         if not each.about and each.mean.significant
     ]
     if verdict == "no_measurable_effect":
-        because = [_unseen(each, detectable[each.id]) for each in effect.dimensions if each.about]
+        because = _unseen([each for each in effect.dimensions if each.about], detectable)
     return ClauseFinding(clause, effect, verdict, (*because, *moved), detectable)
 
 
@@ -137,16 +137,21 @@ def _detectable(dimension: DimensionEffect, tests: int) -> Estimate:
     return least_detectable_difference_paired(dimension.sd.n, dimension.sd.value, alpha=alpha, power=POWER)
 
 
-def _unseen(dimension: DimensionEffect, detectable: Estimate) -> str:
-    """Say how large an effect on a dimension may be that was not found."""
-    flips = dimension.flips
-    if detectable.value is not None:
-        return f"a change of {detectable.value:.2f} or more in the mean of `{dimension.id}` would probably have shown"
-    if not flips.n:
-        return f"`{dimension.id}` has no item with a score in both arms"
-    most = (
-        f", so that at most {flips.interval.high:.0%} of such items change" if flips.interval.high is not None else ""
-    )
-    if not flips.changed:
-        return f"no score of `{dimension.id}` changed on {flips.n} item(s){most}"
-    return f"`{dimension.id}`: {detectable.reason}"
+def _unseen(dimensions: Sequence[DimensionEffect], detectable: Mapping[str, Estimate]) -> list[str]:
+    """Say how large the effects may be that were not found: of what never changed together, of the rest one by one."""
+    unchanged = [each for each in dimensions if each.flips.n and not each.flips.changed]
+    told: list[str] = []
+    if unchanged:
+        names = ", ".join(f"`{each.id}`" for each in unchanged)
+        least = min((each.flips for each in unchanged), key=lambda flips: flips.n)
+        most = (
+            "" if least.interval.high is None else f", so that at most {least.interval.high:.0%} of such items change"
+        )
+        told.append(f"no score of {names} changed on {least.n} items{most}")
+    for each in dimensions:
+        found = detectable[each.id]
+        if found.value is not None:
+            told.append(f"a change of {found.value:.2f} or more in the mean of `{each.id}` would probably have shown")
+        elif each not in unchanged:
+            told.append(f"`{each.id}`: {found.reason}")
+    return told

@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 Point = tuple[float, float]
 
 _DECIMALS = 12
+_UNMOVED = "no item changes, so that nothing tells how far it could"
 _CONSTANT = "one of the two has one and the same score on every item"
 
 
@@ -51,7 +52,7 @@ def kappa_change(
         kappa_of_features([first for first, _ in features], multiplicity, quadratic=quadratic),
         kappa_of_features([second for _, second in features], multiplicity, quadratic=quadratic),
         change,
-        interval,
+        _of_some_change(features, interval),
         exchange_test(features, multiplicity, lambda sums: kappas_of_sums(sums, quadratic), seed=seed, draws=draws),
     )
 
@@ -74,7 +75,14 @@ def correlation_change(
     joined = [one + other for one, other in features]
     interval = totals_interval(joined, multiplicity, difference, seed=seed)
     test = exchange_test(features, multiplicity, correlations_of_sums, seed=seed, draws=draws)
-    return PairedChange(first, second, change, interval, test)
+    return PairedChange(first, second, change, _of_some_change(features, interval), test)
+
+
+def _of_some_change(features: Sequence[tuple[Features, Features]], interval: Interval) -> Interval:
+    """Return the interval, but none where no item differs: resamples of nothing have no width."""
+    if interval.low is None or any(first != second for first, second in features):
+        return interval
+    return Interval(None, None, interval.level, interval.method, _UNMOVED)
 
 
 def _moments(points: Sequence[tuple[Point, Point]], multiplicity: Sequence[int]) -> list[tuple[Features, Features]]:

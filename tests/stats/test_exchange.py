@@ -142,3 +142,17 @@ def test_a_shift_and_a_scale_leave_a_correlation_as_it_was() -> None:
     assert found.change.value == pytest.approx(again.change.value, abs=1e-9)
     assert found.test.p_value == again.test.p_value
     assert found.interval.low == pytest.approx(again.interval.low, abs=1e-6)
+
+
+def test_no_change_on_any_item_has_no_interval_rather_than_one_without_width() -> None:
+    point = ((1.0, 2.0), (1.0, 2.0))
+    for found in (
+        boolean_kappa([(0, 0, 0), (1, 1, 1)] * 9),
+        correlation_change([point, ((2, 1), (2, 1))], [9, 9], seed=1),
+    ):
+        assert found.change.value == 0
+        assert (found.interval.low, found.interval.reason) == (
+            None,
+            "no item changes, so that nothing tells how far it could",
+        )
+        assert found.test.p_value == 1

@@ -1,0 +1,161 @@
+"""An ablation before it is run: which clauses are taken out, and the rubric and rows of each arm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agentanvil.dataset import Row
+from agentanvil.errors import RunFolderError, UsageError, Where
+from agentanvil.plan import plan_calls
+from agentanvil.prompt import PromptRenderer, QuestionRenderer, built_in_rules
+from agentanvil.report import AtomicText
+from agentanvil.rubric import Rubric, parse_rubric
+from agentanvil.rubric.variant import Clause, clauses, variant_text
+from agentanvil.runner.ablate_settings import AblateSettings, chosen_clauses
+from agentanvil.runner.job import STDIN, Job, Surroundings, prepare, rubric_in_mode
+from agentanvil.runner.probe_changes import IsDrawn
+from agentanvil.runner.probe_rows import ROWS, Draw, write_rows
+from agentanvil.runner.settings import GradeSettings
+from agentanvil.runner.study import Arm
+
+WHOLE = "whole"
+ARMS, RUN, RUBRIC = "arms", "run", "rubric.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What an ablation is about to do. `whole` is the arm of the rubric as it is, `arms` those without a clause.
+
+    `clauses` are what is taken out, by number; `unsaid` are the clauses that this judge is not told in this mode, so
+    that nothing could change without them.
+    """
+
+    settings: AblateSettings
+    rubric: Rubric
+    judge: str
+    folder: Path
+    whole: Arm
+    arms: Mapping[int, Arm]
+    clauses: Mapping[int, Clause]
+    unsaid: Mapping[int, Clause]
+
+
+def lay_out(settings: AblateSettings, around: Surroundings, files_in: Path | None = None) -> Layout:
+    """Read and check everything, and write each arm's rubric, below `files_in` where they are for an estimate alone.
+
+    Raises InputError; nothing is asked.
+    """
+    with prepare(settings.run, around) as job:
+        if job.spec is None:
+            raise UsageError("the rubric asks no judge, so there is nothing to leave unsaid")
+        variants = _Variants.of(job, settings)
+        folder = settings.run.out or Path("runs") / f"{job.folder.name.rpartition('-')[0]}-ablate"
+        files = (files_in or folder) / ARMS
+        for number, clause in variants.said.items():
+            _write_rubric(files / _arm_name(number, clause) / RUBRIC, variants.texts[number])
+        run = _with_own_rows(settings, job, files / WHOLE)
+        whole = replace(run, out=folder / ARMS / WHOLE / RUN, repeats=run.repeats * (2 if settings.again else 1))
+        arms = {}
+        for number, clause in variants.said.items():
+            name = _arm_name(number, clause)
+            # What the variant's file says of evidence holds for it, whatever a flag said of the whole rubric.
+            evidence = None if clause.kind == "evidence" else run.evidence
+            own = replace(run, rubric=str(files / name / RUBRIC), out=folder / ARMS / name / RUN, evidence=evidence)
+            arms[number] = Arm(name, own)
+        return Layout(
+            settings, job.rubric, job.panel.name, folder, Arm(WHOLE, whole), arms, variants.said, variants.unsaid
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Variants:
+    """The clauses of a rubric by number, those that are taken out with the text of the rubric without them."""
+
+    said: Mapping[int, Clause]
+    unsaid: Mapping[int, Clause]
+    texts: Mapping[int, str]
+
+    @classmethod
+    def of(cls, job: Job, settings: AblateSettings) -> _Variants:
+        """Raises UsageError where no clause is left to be taken out."""
+        listed = dict(enumerate(clauses(job.rubric, built_in_rules(job.rubric)), start=1))
+        chosen = chosen_clauses(settings.clauses, listed)
+        texts = {number: variant_text(job.rubric, clause) for number, clause in chosen.items()}
+        told = _words(job, job.rubric)
+        said = {n: clause for n, clause in chosen.items() if _words(job, _asked(job, clause, texts[n])) != told}
+        if not said:
+            raise UsageError(
+                f"{job.panel.name} is told no clause of this rubric that could be left out",
+                where=Where(settings.run.rubric),
+                hint="Clauses are the entries of each dimension's `scope`, `rules`, the built-in rules and `evidence`.",
+            )
+        return cls(said, {n: clause for n, clause in chosen.items() if n not in said}, texts)
+
+
+def _asked(job: Job, clause: Clause, text: str) -> Rubric:
+    evidence = None if clause.kind == "evidence" else job.settings.evidence
+    return rubric_in_mode(parse_rubric(text, clause.id), job.settings.mode, evidence)
+
+
+def _words(job: Job, rubric: Rubric) -> object:
+    """Return all that the judge is told of a rubric, whatever the row."""
+    calls = plan_calls(rubric, job.settings.calls)
+    decides = job.spec is not None and job.spec.rules.decides
+    return QuestionRenderer(rubric, calls).templates if decides else PromptRenderer(rubric, calls).templates
+
+
+def _arm_name(number: int, clause: Clause) -> str:
+    return f"{number:02d}-{clause.id}"
+
+
+def _with_own_rows(settings: AblateSettings, job: Job, folder: Path) -> GradeSettings:
+    """Return the settings with the rows that all arms read: those drawn, or those of standard input, in a file."""
+    if settings.sample is None and settings.run.data != STDIN:
+        return settings.run
+    is_drawn = _drawn(settings, job)
+    write_rows({WHOLE: folder}, _rows(job, is_drawn), {})
+    return replace(settings.run, data=str(folder / ROWS), mapping=(), vs=(), limit=None)
+
+
+def _drawn(settings: AblateSettings, job: Job) -> IsDrawn:
+    if settings.sample is None:
+        return lambda row: row.index >= 0
+    draw = Draw(settings.sample, "sample", settings.seed)
+    for row in job.read_rows():
+        draw.show(row)
+    return draw.drawn()
+
+
+def _rows(job: Job, is_drawn: IsDrawn) -> Iterator[Row]:
+    """Yield the rows that were drawn. Raises UsageError for an agent's run, which cannot be written down anew."""
+    for row in filter(is_drawn, job.read_rows()):
+        if row.trace is not None or (row.rival is not None and row.rival.trace is not None):
+            raise UsageError(
+                f"the row {row.id!r} holds an agent's run, and such rows are graded from their own file alone",
+                hint="Leave --sample away, or take the first rows with --limit; give a file, not standard input.",
+            )
+        yield row
+
+
+def _write_rubric(path: Path, text: str) -> None:
+    """Write a rubric where none is. Raises RunFolderError where another one is, or the place cannot be written."""
+    try:
+        if path.exists():
+            if path.read_text(encoding="utf-8") == text:
+                return
+            raise RunFolderError(
+                "this folder holds an ablation of another rubric",
+                where=Where(str(path)),
+                hint="Choose another --out folder.",
+            )
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = AtomicText(path)
+        try:
+            file.write(text)
+            file.commit()
+        finally:
+            file.discard()
+    except (OSError, UnicodeDecodeError) as error:
+        raise RunFolderError(f"cannot be used: {error}", where=Where(str(path))) from None
