@@ -102,9 +102,19 @@ class CalibrationTally:
         return self._targets[place].kind in ("judged", "check")
 
     def _chosen(self) -> list[int]:
-        """Return the places of the dimensions' targets, and of the overall's that has labels, people's own first."""
+        """Return the places of the dimensions' targets, and of the overall's that has labels, people's own first.
+
+        A minimum says nothing where people labelled some dimension nowhere, which theirs then never is.
+        """
         places = list(range(len(self._targets)))
-        overalls = [place for place in places if not self._is_dimension(place) and self._tallies[place].labelled]
+        judged = [t.labelled for t in self._tallies if t.target.kind == "judged"]
+        overalls = [
+            place
+            for place in places
+            if not self._is_dimension(place)
+            and self._tallies[place].labelled
+            and (self._targets[place].source == "own" or all(judged))
+        ]
         return [place for place in places if self._is_dimension(place)] + overalls[:1]
 
     def _grouped_part(self, chosen: list[int], seed: int, level: float) -> Grouped | None:

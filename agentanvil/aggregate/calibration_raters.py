@@ -37,7 +37,7 @@ class RaterTally:
         self._measure = measure
         self._named = named
         self._most = 0
-        self._untold = 0
+        self._told = self._untold = 0
         self._raters: set[str] = set()
         self._pairs: defaultdict[tuple[str, str], Counter[Pattern]] = defaultdict(Counter)
         self._judge: defaultdict[str, Counter[Pattern]] = defaultdict(Counter)
@@ -89,11 +89,13 @@ class RaterTally:
 
     def _of_the_most(self, many: int) -> bool:
         if many > self._most:
-            self._untold += sum(sum(counts.values()) for counts in list(self._judge.values())[:1])
+            self._untold += self._told
+            self._told = 0
             self._raters.clear()
             self._pairs.clear()
             self._judge.clear()
             self._most = many
+        self._told += many == self._most
         self._untold += many < self._most
         return many == self._most
 
