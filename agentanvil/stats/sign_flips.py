@@ -29,7 +29,7 @@ _EQUAL = 1e-12
 _SMALLEST = 1e-12
 _MOST_DRAWS = 9_999
 _FEWEST_DRAWS = 999
-_DRAWN_SIGNS = 200_000_000
+_DRAWN_SIGNS = 100_000_000
 _CHUNK = 4_000_000
 
 
@@ -140,12 +140,12 @@ def _drawn(sizes: Mapping[float, int], observed: float, alternative: Tail, seed:
     rng = np.random.default_rng(seed)
     width = math.ceil(len(values) / 8)
     rows = max(1, _CHUNK // len(values))
-    hits = 0
+    hits, slack = 0, _slack(sizes)
     for start in range(0, draws, rows):
         size = min(rows, draws - start)
         bits = np.unpackbits(rng.integers(0, 256, size=(size, width), dtype=np.uint8), axis=1, count=len(values))
         totals = 2 * (bits.astype(np.float64) @ values) - values.sum()
-        hits += _reached(totals, observed, alternative, _slack(sizes))
+        hits += _reached(totals, observed, alternative, slack)
     p_value = (1 + hits) / (1 + draws)
     error = math.sqrt(p_value * (1 - p_value) / draws)
     return FlipTail(p_value, f"sign flips, {draws:,} drawn", error)

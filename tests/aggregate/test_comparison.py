@@ -273,3 +273,30 @@ def test_ten_of_many_regressions_are_kept() -> None:
     fallen = worst_fallen(joined(a, b))
     assert [item.row_a for item in fallen] == [4 * n for n in range(10)]
     assert all(item.drop == 4 for item in fallen)
+
+
+def _noisy(rng: random.Random, drop: float) -> tuple[Side, Side]:
+    """Sixty items of two dimensions, graded by the same judge twice; in the second run `y` drops that often by 1."""
+
+    def graded(truth: float, fall: float = 0.0) -> float:
+        return min(5.0, max(1.0, truth + rng.choice([-1, 0, 0, 0, 1]) - (rng.random() < fall)))
+
+    truths = [rng.randint(1, 5) for _ in range(60)]
+    a = {f"i{n}": {"x": graded(t), "y": graded(t)} for n, t in enumerate(truths)}
+    b = {f"i{n}": {"x": graded(t), "y": graded(t, drop)} for n, t in enumerate(truths)}
+    return Side.of(OF, a), Side.of(OF, b)
+
+
+@pytest.mark.slow
+def test_false_alarms_stay_at_their_rate_and_a_planted_drop_is_found() -> None:
+    alarms = found = others = 0
+    for seed in range(200):
+        same = figures(*_noisy(random.Random(seed), 0.0))
+        alarms += any(figure.finding == "worse" for figure in same.values())
+        worse = figures(*_noisy(random.Random(seed), 0.6))
+        found += worse["y"].finding == "worse"
+        others += worse["x"].finding == "worse"
+    # 5 % two-sided is 2.5 % on the bad side; two Monte Carlo errors of it are 2.2 %.
+    assert alarms <= 200 * 0.047
+    assert others <= 200 * 0.047
+    assert found >= 180
