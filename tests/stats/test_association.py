@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.special import stdtrit
 
 from agentanvil.stats import (
     Association,
@@ -192,6 +193,33 @@ def test_no_interval_with_a_reason(items: list[tuple[float, float]], reason: str
         items = [(x, 2 * x) for x, _ in items]
     interval = association_interval([[pair] for pair in items], statistic)
     assert reason in (interval.reason or "")
+
+
+def _fisher(value: float, error: float, freedom: int) -> tuple[float, float]:
+    half = float(stdtrit(freedom, 0.975)) * error / (1 - value**2)
+    return math.tanh(math.atanh(value) - half), math.tanh(math.atanh(value) + half)
+
+
+def test_the_interval_of_r_leaves_out_one_item_at_a_time() -> None:
+    pairs = [(1.0, 2.0), (2.0, 1.0), (3.0, 4.0), (4.0, 3.0), (5.0, 5.0)]
+    left = [pearson(*_columns(pairs[:at] + pairs[at + 1 :])).value or 0.0 for at in range(5)]
+    error = math.sqrt(4 / 5 * math.fsum((r - fmean(left)) ** 2 for r in left))
+    interval = association_interval([[pair] for pair in pairs], "pearson")
+    assert (interval.low, interval.high) == pytest.approx(_fisher(0.8, error, 4), abs=1e-8)
+
+
+def test_the_interval_of_tau_by_hand() -> None:
+    # Four items in the order 1 2 4 3: each meets the other three, concordance 3, 3, 1, 1 of 4 (itself is a tie), mean
+    # κ = 1/2; untied 3/4 on both sides, equally at each item: tau 2/3, influence 2 (c − κ) / (3/4) = ±2/3.
+    interval = association_interval([[pair] for pair in ((1, 1), (2, 2), (3, 4), (4, 3))], "kendall_tau_b")
+    error = math.sqrt(4 * (2 / 3) ** 2 / (4 * 2))
+    assert (interval.low, interval.high) == pytest.approx(_fisher(2 / 3, error, 2), abs=1e-8)
+
+
+def test_one_item_that_dwarfs_all_others() -> None:
+    items = [[(1.0, 1.0)], [(2.0, -1e308)], [(4.0, 1e300)], [(3.0, 3.0)]]
+    assert "without one item" in (association_interval(items, "pearson").reason or "")
+    assert association_interval(items, "spearman").reason is None
 
 
 def test_many_items_have_the_standard_error_of_normal_scores() -> None:

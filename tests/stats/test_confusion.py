@@ -51,6 +51,11 @@ def test_labels_that_nobody_used_do_not_pull_the_mean_down() -> None:
     assert found.classes[2].f1.value is None
 
 
+def test_labels_of_one_side_alone_are_named() -> None:
+    assert confusion_matrix(["A", "tie"], ["A", "A"], LABELS).undefined == ("tie",)
+    assert confusion_matrix(["A", "A"], ["A", "tie"], LABELS).undefined == ("tie",)
+
+
 def test_missing_verdicts_are_shown_and_left_out() -> None:
     found = confusion_matrix(["A", None, "B", None], ["A", "A", None, None], LABELS)
     assert _rows(found) == [[1, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 0], [0, 1, 0, 1]]
