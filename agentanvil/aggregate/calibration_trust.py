@@ -43,7 +43,8 @@ def further_labels(kappa: Measured, bar: float) -> Further:
     half = kappa.value - low if away > 0 else high - kappa.value
     if half <= 0:
         return Further(None, "the interval has no width on the side of the threshold to project from")
-    return Further(max(1, math.ceil(kappa.n * (half / away) ** 2) - kappa.n), None)
+    needed = math.ceil(round(kappa.n * (half / away) ** 2, 6))  # rounding dust is no item
+    return Further(max(1, needed - kappa.n), None)
 
 
 def _undefined(kappa: Measured) -> Further:
