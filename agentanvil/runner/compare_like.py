@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -27,6 +28,7 @@ _PLAN = {
 }
 _HASH_DIGITS = 8
 _RECORDED = "recorded:"
+_PLACE = re.compile(r"\brecorded:[^;]*( \([0-9a-f]{16}\))")
 
 
 def unlikenesses(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Unlikeness, ...]:
@@ -36,7 +38,7 @@ def unlikenesses(a: Mapping[str, Any], b: Mapping[str, Any]) -> tuple[Unlikeness
     found += [
         Unlikeness(name, str(a["identity"][key]), str(b["identity"][key]))
         for key, name in _IDENTITY.items()
-        if a["identity"][key] != b["identity"][key] and not (key == "judge" and trusted_recordings(a, b))
+        if _essence(a, key) != _essence(b, key) and not (key == "judge" and trusted_recordings(a, b))
     ]
     found += [
         Unlikeness(name, _shown(a["plan"][key]), _shown(b["plan"][key]))
@@ -87,6 +89,11 @@ def refuse_other_mode(a: Mapping[str, Any], b: Mapping[str, Any], folder: str) -
             where=Where(folder),
             hint="Scores, booleans and preferences cannot be compared: name two runs of one mode.",
         )
+
+
+def _essence(run: Mapping[str, Any], key: str) -> str:
+    """Return a part of a run's identity; a recording is the same wherever it lies, its content is told beside it."""
+    return _PLACE.sub(r"\1", str(run["identity"][key]))
 
 
 def _rubric(a: Mapping[str, Any], b: Mapping[str, Any]) -> Unlikeness:

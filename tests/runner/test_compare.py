@@ -151,6 +151,16 @@ def test_two_recordings_of_the_same_responses_are_two_judges(tmp_path: Path, a: 
     assert "both runs judged the same responses" in found.comparison.notes
 
 
+def test_a_recording_is_the_same_wherever_it_lies(a: Path, tmp_path: Path) -> None:
+    b = tmp_path / "copy"
+    shutil.copytree(a, b)
+    judge = json.loads((a / "manifest.json").read_text(encoding="utf-8"))["identity"]["judge"]
+    moved = "recorded:elsewhere.jsonl" + judge[judge.rindex(" (") :]
+    assert side_by_side(a, edit(b, identity__judge=moved)).comparison.brand is None
+    with pytest.raises(RunFolderError, match="judge differs"):
+        side_by_side(a, edit(b, identity__judge="recorded:elsewhere.jsonl (0123456789abcdef)"))
+
+
 def test_two_rubrics_are_compared_by_force_on_what_they_share(tmp_path: Path, a: Path) -> None:
     other = RUBRIC.replace("CALLS", "joint").replace("id: small", "id: wider")
     other += "  - {id: short, check: {type: max_words, limit: 50}}\n"
