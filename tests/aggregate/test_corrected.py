@@ -246,6 +246,18 @@ def test_an_item_that_fails_while_a_verdict_is_missing_counts_no_more_than_one_t
     assert figure(found.pass_rate).judge.value == 1
 
 
+def test_what_only_the_gate_needs_may_be_missing_too() -> None:
+    of = rubric("a", "b", weights={"a": 1}, gate={"b": 4})
+    rows: list[Row] = [
+        ({"a": 5, "b": 5}, {"a": (5.0,), "b": (5.0,)}),
+        ({"a": 5, "b": None}, {}),
+        ({"a": 5, "b": 2}, {}),
+    ]
+    found = overall(corrected(of, rows))
+    assert (found.labelled, found.unlabelled, found.unlabelled_missing) == (1, 1, 1)
+    assert figure(found.pass_rate).judge.value == 0
+
+
 def test_weights_make_the_labelled_rows_stand_for_all() -> None:
     rows: list[WeightedRow] = []
     for index, (scores, labels) in enumerate(random_rows(400, 100)):

@@ -70,6 +70,15 @@ def test_student_intervals_are_wider_and_meet_the_published_ones_with_many_rows(
         assert 1 < (student.high - student.low) / (published.high - published.low) < most
 
 
+def test_student_intervals_count_what_is_left_after_fitting() -> None:
+    # λ = 1/2: errors 1/2, 2, 1/2 with squares 3/2 over one degree and three rows: 1/2. The other rows' scores times λ
+    # lie √2 apart: variance 1 over two rows, 1/2 again. Two shares of a half with one degree each make two degrees.
+    found = ppi_mean_interval([1, 3, 2], [1, 2, 3], [1, 1 + 2 * math.sqrt(2)], lam=0.5, student=True)
+    assert found.low is not None
+    assert found.high is not None
+    assert (found.high - found.low) / 2 == pytest.approx(4.302652729911275)
+
+
 @pytest.mark.parametrize(
     ("human", "judge", "rest", "reason"),
     [
@@ -125,6 +134,20 @@ def test_a_corrected_rate_by_hand() -> None:
     assert found.interval.low == pytest.approx(middle - half)
     assert found.interval.high == pytest.approx(min(1.0, middle + half))
     assert found.doubt is None
+
+
+def test_the_very_rows_rate_by_hand() -> None:
+    # As above, but the others' rate is known: it is off only by the misses within each class, t of them passes.
+    human = [1.0] * 10 + [0.0] * 10
+    judge = [1.0] * 9 + [0.0] + [0.0] * 8 + [1.0] * 2
+    found = corrected_pass_rate(human, judge, [1.0] * 60 + [0.0] * 40).items
+    se, sp = 10 / 12, 9 / 12
+    t = (0.6 + sp - 1) / (se + sp - 1)
+    v1, v2 = se * (1 - se), sp * (1 - sp)
+    middle = t + 2 * Z * Z * (t * v1 - (1 - t) * v2) / 12
+    half = Z * math.sqrt((t * v1 + (1 - t) * v2) / 100 + (t * t * v1 + (1 - t) ** 2 * v2) / 12) / (se + sp - 1)
+    assert found.interval.low == pytest.approx(middle - half)
+    assert found.interval.high == pytest.approx(min(1.0, middle + half))
 
 
 @pytest.mark.parametrize(
