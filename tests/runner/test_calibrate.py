@@ -1,0 +1,219 @@
+"""`anvil calibrate` on whole runs: where labels come from, what is written, what is refused, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentanvil.errors import ConfigError, DatasetError, RunFolderError, UsageError
+from agentanvil.runner.calibrate import Calibrated, CalibrateSettings, calibrate
+from agentanvil.runner.calibration_file import Instrument, read_calibration
+from tests.fakes.runs import Runs, recording, verdict
+
+SCORES = [5, 4, 3, 2, 1, 5, 4, 3, 2, 1] * 4
+
+
+def row(n: int, **more: Any) -> dict[str, Any]:
+    return {"id": f"item-{n}", "request": f"What is {n} + {n}?", "response": f"It is the number {2 * n}.", **more}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """Forty rows, the last without a verdict. Every other one is labelled: accuracy as judged, coverage by chance."""
+    folder = tmp_path_factory.mktemp("calibrate")
+    noise = random.Random(5)
+    rows = [
+        row(n, meta={"task": n // 5}, labels={"accuracy": score, "coverage": noise.randint(1, 5)} if n % 2 else {})
+        for n, score in enumerate(SCORES)
+    ]
+    replies = [{"id": f"item-{n}", "reply": verdict(score)} for n, score in enumerate(SCORES[:-1])]
+    made = Runs(folder, recording(folder, *replies), *rows)
+    made.grade()
+    return made
+
+
+def run(runs: Runs, out: Path, **asked: Any) -> Calibrated:
+    return calibrate(CalibrateSettings(runs.out, out=out / "calibration.json", **asked))
+
+
+def labels_csv(folder: Path, *lines: str, name: str = "labels.csv") -> Path:
+    path = folder / name
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path
+
+
+def test_labels_of_the_rows(runs: Runs, tmp_path: Path) -> None:
+    found = run(runs, tmp_path)
+    accuracy, coverage = found.report.dimensions
+    assert (found.report.items, found.report.labelled, accuracy.labelled, accuracy.kappa.n) == (40, 20, 20, 19)
+    assert (accuracy.verdict, coverage.verdict, found.report.verdict, int(found.exit)) == (
+        "TRUSTED",
+        "UNTRUSTED",
+        "UNTRUSTED",
+        1,
+    )
+    assert accuracy.missing["judge_error"] == 1
+    assert (found.report.labels.source, found.report.labels.raters) == ("rows", ("1",))
+    assert any("1 of 20 labelled item(s) have no verdict (judge error 1)" in note for note in found.report.notes)
+
+
+def test_a_file_takes_the_place_of_the_rows_labels(runs: Runs, tmp_path: Path) -> None:
+    lines = [f"item-{n},{rater},{score},2" for n, score in enumerate(SCORES) for rater in ("ann", "bob") if n % 2 == 0]
+    path = labels_csv(tmp_path, "id,rater,accuracy,weight", *lines, "elsewhere,ann,3,2", "item-1,ann,,2")
+    found = run(runs, tmp_path, labels=path)
+    accuracy, coverage = found.report.dimensions
+    assert (accuracy.verdict, accuracy.labelled, accuracy.labels) == ("TRUSTED", 20, 40)
+    assert (coverage.verdict, coverage.labelled) == (None, 0)
+    assert found.report.overall is None
+    assert int(found.exit) == 0
+    used = found.report.labels
+    assert (used.source, used.items, used.unknown, used.replaced, used.blank) == ("file", 20, 1, 20, 1)
+    assert (used.raters, used.weighted, used.file) == (("ann", "bob"), True, str(path))
+    assert accuracy.humans is not None
+    assert accuracy.humans.kappa.value == 1
+    told = "\n".join(found.report.notes)
+    for text in ("1 labelled item(s) of the file are not in the run", "takes the place", "nobody labelled coverage"):
+        assert text in told
+
+
+def test_an_inconclusive_judge_ends_with_four(runs: Runs, tmp_path: Path) -> None:
+    path = labels_csv(tmp_path, "id,accuracy", "item-0,5", "item-1,4", "item-2,3", "item-3,2", "item-4,3")
+    found = run(runs, tmp_path, labels=path)
+    assert (found.report.verdict, int(found.exit)) == ("INCONCLUSIVE", 4)
+    further = found.report.dimensions[0].further
+    assert further is not None
+    assert (further.items is None) == (further.reason is not None)
+
+
+def test_the_file_that_is_written_is_the_report_and_is_read_back(runs: Runs, tmp_path: Path) -> None:
+    found = run(runs, tmp_path)
+    assert found.path == tmp_path / "calibration.json"
+    written = json.loads(found.path.read_text(encoding="utf-8"))
+    manifest = runs.manifest()
+    head = [
+        "format", "rubric_id", "rubric_hash", "judge", "prompt_version", "mode", "evidence", "reading", "min_kappa",
+        "level", "verdict", "labels", "items",
+    ]  # fmt: skip
+    assert list(written)[: len(head)] == head
+    assert written["rubric_hash"] == manifest["rubric"]["hash"]
+    assert written["dimensions"][0]["kappa"]["interval"]["method"]
+    read = read_calibration(found.path)
+    assert read.instrument == Instrument.of(manifest)
+    assert read.instrument.differences(Instrument.of(manifest)) == ()
+    assert read.verdict("accuracy") == "TRUSTED"
+    assert read.verdict("overall") == written["overall"]["verdict"]
+    assert read.verdict("nothing") is None
+    assert (read.items, read.min_kappa, read.level) == (40, 0.6, 0.95)
+    assert read.dimensions["accuracy"].kappa == 1
+
+
+def test_without_out_it_stands_in_the_run(runs: Runs) -> None:
+    before = runs.reports()
+    found = calibrate(CalibrateSettings(runs.out))
+    assert found.path == runs.out / "calibration.json"
+    again = found.path.read_bytes()
+    assert calibrate(CalibrateSettings(runs.out)).path.read_bytes() == again
+    assert runs.reports() == before
+
+
+def test_the_worst_disagreements_have_their_texts_in_full(runs: Runs, tmp_path: Path) -> None:
+    examples = run(runs, tmp_path).report.disagreements
+    worst = examples[0]
+    assert worst.dimension == "coverage"
+    assert worst.request == f"What is {worst.index} + {worst.index}?"
+    assert worst.response == f"It is the number {2 * worst.index}."
+    assert (worst.response_b, worst.evidence, worst.reason) == (None, ("It is the number",), "so")
+    assert len(examples) == 10
+
+
+def test_where_the_data_is_gone_the_reason_stands_in_place_of_the_texts(tmp_path: Path) -> None:
+    labelled = [row(n, labels={"accuracy": 1}) for n in range(3)]
+    made = Runs(tmp_path, recording(tmp_path, *({"id": f"item-{n}", "reply": verdict(5)} for n in range(3))), *labelled)
+    made.grade()
+    made.data.unlink()
+    found = run(made, tmp_path)
+    assert found.report.texts_missing is not None
+    assert "rows.jsonl" in found.report.texts_missing
+    assert found.report.disagreements[0].request is None
+    with pytest.raises(UsageError, match="not at hand"):
+        run(made, tmp_path, group="meta.task")
+
+
+def test_groups_are_read_from_the_data(runs: Runs, tmp_path: Path) -> None:
+    groups = run(runs, tmp_path, group="meta.task").report.groups
+    assert groups is not None
+    assert (groups.field, groups.groups, groups.items, groups.without) == ("meta.task", 8, 20, 0)
+    assert [each.id for each in groups.dimensions] == ["accuracy", "coverage", "overall"]
+    assert groups.dimensions[0].spearman.mean.value == 1
+    with pytest.raises(UsageError, match=r"no labelled row has anything at meta\.tusk"):
+        run(runs, tmp_path, group="meta.tusk")
+
+
+def test_a_run_without_labels_says_how_to_give_some(tmp_path: Path) -> None:
+    made = Runs(tmp_path, recording(tmp_path, {"id": "item-0", "reply": verdict(5)}), row(0))
+    made.grade()
+    with pytest.raises(UsageError, match="no row of the run has a label") as caught:
+        run(made, tmp_path)
+    assert "--labels" in (caught.value.hint or "")
+    assert not (tmp_path / "calibration.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (("id,accuracy", "1,5", "2,4"), "none of its 2 ids is in the run: here `1`, `2`, there `item-0`"),
+        (("id,acuracy", "item-0,5"), "did you mean `accuracy`"),
+        (("id,accuracy", "item-0,9"), "9 is not on the scale 1 to 5"),
+        (("id,winner", "item-0,a"), "winner"),
+    ],
+)
+def test_labels_that_cannot_be_used_are_refused(runs: Runs, tmp_path: Path, lines: tuple[str, ...], says: str) -> None:
+    with pytest.raises(DatasetError) as caught:
+        run(runs, tmp_path, labels=labels_csv(tmp_path, *lines))
+    assert says in str(caught.value)
+    assert "labels.csv" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "asked", [{"min_kappa": 1.5}, {"min_kappa": float("nan")}, {"level": 1.0}, {"level": 0.2}, {"group": "a..b"}]
+)
+def test_options_that_mean_nothing_are_refused(runs: Runs, tmp_path: Path, asked: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        run(runs, tmp_path, **asked)
+
+
+def test_places_that_cannot_be_written_are_refused_before_anything_is_read(runs: Runs, tmp_path: Path) -> None:
+    for out in (tmp_path, tmp_path / "none" / "calibration.json"):
+        with pytest.raises(UsageError, match="cannot be written"):
+            calibrate(CalibrateSettings(runs.out, out=out, labels=tmp_path / "none.csv"))
+    with pytest.raises(RunFolderError):
+        calibrate(CalibrateSettings(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is not JSON"),
+        ("[]", "has no format"),
+        ('{"format": 2}', "this version reads format 1"),
+        ('{"format": 1, "rubric_id": 3}', "rubric_id"),
+    ],
+)
+def test_a_file_that_is_no_calibration_is_refused_by_name(tmp_path: Path, text: str, says: str) -> None:
+    path = labels_csv(tmp_path, text, name="calibration.json")
+    with pytest.raises(ConfigError) as caught:
+        read_calibration(path)
+    assert says in str(caught.value)
+    assert str(path) in str(caught.value)
+    with pytest.raises(ConfigError, match="cannot be opened"):
+        read_calibration(tmp_path / "none.json")
+
+
+def test_another_instrument_is_told_by_its_differences(runs: Runs) -> None:
+    manifest = runs.manifest()
+    other = {**manifest, "plan": {**manifest["plan"], "reading": "expected"}}
+    assert Instrument.of(manifest).differences(Instrument.of(other)) == ("reading is verdict, there it is expected",)
