@@ -141,7 +141,7 @@ def _rows(clusters: Sequence[Sequence[Pair]], multiplicity: Sequence[int] | None
 def _measured(rows: _Rows, statistic: Association) -> _Measured | str:
     """Return the measure, or why there is none."""
     if rows.n < 2:
-        return "no pairs" if rows.n == 0 else "fewer than two pairs"
+        return "no pairs" if rows.n == 0 else "fewer than two items have both values"
     if not (np.isfinite(rows.x).all() and np.isfinite(rows.y).all()):
         return "a value is not a finite number"
     prepare = _spread_out if statistic == "pearson" else without_dust

@@ -112,8 +112,8 @@ def macro_f1_interval(
     """Return the percentile interval of macro F1 over the labels that were used, resampling items.
 
     Undefined below two items with a verdict of both, and where more than 5 % of the resamples lack a label that was
-    used: such an interval covers far less than it says (75 % in simulations of 30 items). With 100 items of two to five
-    labels it covered 90 to 95 % at a level of 95 %.
+    used, since such an interval covers far less than it says. In simulations of 100 items with two to five labels it
+    covered 90 to 95 % at a level of 95 %.
     """
     method = f"cluster bootstrap percentile, {RESAMPLES} resamples"
     cells = _cells(clusters, labels, multiplicity)

@@ -148,6 +148,7 @@ def test_neither_order_nor_side_nor_scale_matters(
         assert (mirrored.low, mirrored.high) == pytest.approx((-interval.high, -interval.low), abs=1e-8)
 
 
+@settings(max_examples=40)
 @given(ITEMS, st.sampled_from(STATISTICS), st.integers(1, 3))
 def test_an_item_counts_once_however_often_it_was_read(
     items: list[list[tuple[float, float]]], statistic: Association, times: int
@@ -160,6 +161,7 @@ def test_an_item_counts_once_however_often_it_was_read(
     assert (interval.low, interval.high) == pytest.approx((again.low, again.high), abs=1e-8)
 
 
+@settings(max_examples=40)
 @given(ITEMS, st.sampled_from(STATISTICS), st.integers(1, 4))
 def test_multiplicity_stands_for_so_many_items(
     items: list[list[tuple[float, float]]], statistic: Association, times: int
@@ -225,7 +227,7 @@ def test_one_item_that_dwarfs_all_others() -> None:
 def test_many_items_have_the_standard_error_of_normal_scores() -> None:
     # For normal scores r has the standard error (1 − r²) / sqrt(n), and rho and tau at r = 0 have
     # 1 / sqrt(n) and sqrt(4 / (9 n)) (Kendall 1970).
-    rng, n = np.random.default_rng(4), 20_000
+    rng, n = np.random.default_rng(4), 6_000
     x, noise = rng.normal(size=(2, n))
     cases: list[tuple[Association, float, float]] = [
         ("pearson", 0.0, 1.0),
@@ -238,7 +240,7 @@ def test_many_items_have_the_standard_error_of_normal_scores() -> None:
         interval = association_interval(items, statistic)
         assert interval.low is not None
         assert interval.high is not None
-        assert interval.high - interval.low == pytest.approx(2 * 1.96 * error / math.sqrt(n), rel=0.03), (
+        assert interval.high - interval.low == pytest.approx(2 * 1.96 * error / math.sqrt(n), rel=0.04), (
             statistic,
             slope,
         )

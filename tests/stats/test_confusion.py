@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentanvil.stats import Confusion, confusion_matrix, confusion_of_items, exact_agreement, macro_f1_interval
@@ -90,6 +91,7 @@ def test_sides_exchanged(pairs: list[tuple[str, str]]) -> None:
     assert sum(map(sum, found.table)) == len(pairs)
 
 
+@settings(max_examples=25)
 @given(PAIRS, st.integers(0, 99))
 def test_the_interval_of_macro_f1(pairs: list[tuple[str, str]], seed: int) -> None:
     items = [[pair] for pair in pairs]
@@ -124,3 +126,32 @@ def test_the_interval_holds_the_estimate_and_needs_two_items() -> None:
     assert interval.high is not None
     assert interval.low < found.value < interval.high
     assert macro_f1_interval([[("A", "A")], [(None, "A")]], LABELS, seed=3).reason == "fewer than two items"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("prior", "right", "items", "floor"),
+    [
+        ((0.4, 0.4, 0.2), 0.7, 30, 0.90),
+        ((0.4, 0.4, 0.2), 0.7, 100, 0.93),
+        ((0.5, 0.45, 0.05), 0.8, 100, 0.92),
+        ((0.9, 0.1), 0.95, 100, 0.87),
+        ((0.03, 0.05, 0.1, 0.22, 0.6), 0.7, 100, 0.87),
+    ],
+)
+def test_coverage_of_macro_f1(prior: tuple[float, ...], right: float, items: int, floor: float) -> None:
+    """Nominal 95 %; about 90 where a label has ten items or fewer."""
+    size = len(prior)
+    labels = range(size)
+    shares = right * np.diag(prior) + (1 - right) * np.outer(prior, np.full(size, 1 / size))
+    patterns: list[list[tuple[float | None, float | None]]] = [[(j, h)] for h in labels for j in labels]
+    population = np.round(shares.ravel() * 1_000_000).astype(int).tolist()
+    truth = confusion_of_items(patterns, labels, population).macro_f1.value
+    assert truth is not None
+    held = told = 0
+    for seed, drawn in enumerate(np.random.default_rng(5).multinomial(items, shares.ravel(), size=600).tolist()):
+        interval = macro_f1_interval(patterns, labels, drawn, seed=seed)
+        if interval.low is not None and interval.high is not None:
+            told += 1
+            held += interval.low <= truth <= interval.high
+    assert held / told >= floor, (held, told)

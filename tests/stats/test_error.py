@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentanvil.stats import mean_absolute_error, mean_error, mean_error_interval, signed_bias
+from agentanvil.stats import ErrorMeasure, mean_absolute_error, mean_error, mean_error_interval, signed_bias
 
 SCORE = st.integers(1, 5).map(float)
 ITEMS = st.lists(st.lists(st.tuples(SCORE, SCORE), min_size=1, max_size=4), min_size=2, max_size=15)
@@ -71,3 +73,27 @@ def test_the_interval_holds_the_estimate_whatever_the_order(items: list[list[tup
     assert interval.low is not None
     assert interval.high is not None
     assert interval.low - 1e-9 <= found.value <= interval.high + 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", get_args(ErrorMeasure))
+@pytest.mark.parametrize(("items", "floor"), [(30, 0.91), (100, 0.925)])
+def test_coverage(measure: ErrorMeasure, items: int, floor: float) -> None:
+    """Nominal 95 %, of items with three readings each; the bootstrap of a mean comes close from below."""
+    rng = np.random.default_rng(11)
+    # A judge 0.3 points too high, with noise of the item and noise of the reading.
+    truth = _truth(measure)
+    held = 0
+    for seed in range(1_000):
+        shift = rng.normal(0.3, 0.6, size=(items, 1)) + rng.normal(0, 0.4, size=(items, 3))
+        clusters = [[(error, 0.0) for error in row] for row in np.round(shift, 1).tolist()]
+        interval = mean_error_interval(clusters, measure, seed=seed, resamples=600)
+        assert interval.low is not None
+        assert interval.high is not None
+        held += interval.low <= truth <= interval.high
+    assert held / 1_000 >= floor
+
+
+def _truth(measure: ErrorMeasure) -> float:
+    drawn = np.round(np.random.default_rng(1).normal(0.3, math.sqrt(0.6**2 + 0.4**2), size=4_000_000), 1)
+    return float((drawn if measure == "signed_bias" else np.abs(drawn)).mean())
