@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from agentanvil.rubric import GateTerms
 from agentanvil.runner.exits import Ending, Exit, run_exit
 from tests.fakes.graded import ERROR, NA, Score, columns, grade, rubric
 
@@ -80,3 +83,24 @@ def test_what_could_not_be_read_has_no_verdict(read: float, least: float, expect
     of = rubric("a", gate={"a": 4})
     _, summary = grade(of, columns(of, a=[5, 5]))
     assert run_exit("complete", summary, least, read=read) is expected
+
+
+@pytest.mark.parametrize(
+    ("scores", "ending", "least", "expected"),
+    [
+        pytest.param([5] * 40, "complete", 1.0, Exit.OK, id="passed"),
+        pytest.param([5] * 3, "complete", 1.0, Exit.INCONCLUSIVE, id="open"),
+        pytest.param([2] * 40, "complete", 1.0, Exit.GATE_FAILED, id="failed"),
+        pytest.param([5] * 200 + [ERROR], "complete", 1.0, Exit.MISSING, id="missing-verdicts-though-it-would-pass"),
+        pytest.param([5] * 200 + [ERROR], "complete", 0.99, Exit.OK, id="missing-ones-that-are-allowed"),
+        pytest.param([5] * 3 + [ERROR], "complete", 1.0, Exit.MISSING, id="missing-before-open"),
+        pytest.param([5] * 3 + [ERROR], "complete", 0.5, Exit.INCONCLUSIVE, id="open-with-missing-ones-allowed"),
+        pytest.param([2] * 40 + [ERROR], "complete", 1.0, Exit.GATE_FAILED, id="failed-before-missing"),
+        pytest.param([5] * 3, "budget", 1.0, Exit.MISSING, id="stopped-before-open"),
+        pytest.param([2] * 40, "interrupted", 1.0, Exit.INTERRUPTED, id="interrupted"),
+        pytest.param([NA, NA], "complete", 1.0, Exit.INCONCLUSIVE, id="O-F05-nothing-that-the-gate-asks-for"),
+    ],
+)
+def test_a_gate_on_figures(scores: list[Score], ending: Ending, least: float, expected: Exit) -> None:
+    of = replace(rubric("a", gate={"a": 4}), terms=GateTerms(0.95))
+    assert run_exit(ending, grade(of, columns(of, a=scores))[1], least) is expected
