@@ -123,12 +123,10 @@ def _unless_found(effect: Effect) -> tuple[ProbeVerdict, str]:
         return "cannot tell", f"{effect.value.n} items are too few: {FEWEST_ITEMS} at the least"
     if interval.low is None or interval.high is None:
         return "cannot tell", interval.reason or ""
-    least = _least(effect)
     below = effect.upward or interval.low >= null - effect.margin
     if effect.noise or (below and interval.high <= null + effect.margin):
-        return "no effect found", least
-    reach = f"the interval reaches beyond {effect.margin:.2g}, from where on an effect matters"
-    return "cannot tell", f"{reach}; {least}" if least else reach
+        return "no effect found", _least(effect)
+    return "cannot tell", f"the interval reaches beyond {effect.margin:.2g}, from where on an effect matters"
 
 
 def _least(effect: Effect) -> str:

@@ -18,6 +18,7 @@ from agentanvil.stats import (
     paired_permutation_test,
 )
 
+SLOPE = "length slope given labels"
 _FEWEST_A_SIDE = 10
 
 
@@ -43,13 +44,13 @@ class KinTally:
         """Return (own − others) by this judge minus the same by the second one."""
         found = clustered_slope(self._differences, self._own, clusters=self._groups, level=LEVEL)
         sizes = [len({g for g, own in zip(self._groups, self._own, strict=True) if own == side}) for side in (1, 0)]
-        few = min(sizes) < _FEWEST_A_SIDE
+        few = max(sizes) > 0 and min(sizes) < _FEWEST_A_SIDE
         return Effect(
             "self-preference",
             "difference in differences",
             self._target,
             unit="points",
-            value=found.estimate,
+            value=found.estimate if self._own else Estimate(None, 0, "no response was graded by both"),
             interval=found.interval,
             p_value=None if few else found.p_value,
             test="least squares, clustered by request",
@@ -135,10 +136,10 @@ class LengthTally:
         gap = clustered_slope(gaps, self._lengths, clusters=self._groups, level=LEVEL)
         return Effect(
             "verbosity",
-            "length slope given labels",
+            SLOPE,
             self._target,
             unit="points a doubling of the length",
-            value=held.estimate,
+            value=held.estimate if self._scores else Estimate(None, 0, "no row has both a score and a label"),
             interval=held.interval,
             p_value=_both(held, gap),
             test="least squares with the label as control, clustered by request",

@@ -67,6 +67,7 @@ def command(
     vs: VsOption = None,
     calls: CallsOption = None,
     evidence: EvidenceOption = None,
+    allow_code: Annotated[bool, typer.Option("--allow-code", help="Run the rubric's own python: checks.")] = False,
     sample: Annotated[int | None, typer.Option("--sample", metavar="N", help="Only N rows, drawn by the seed.")] = None,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="Only the first N rows.")] = None,
     planted: Annotated[

@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agentanvil.aggregate.probe import ALPHA, Effect, Finding, ProbeVerdict
+from agentanvil.aggregate.probe_kin import SLOPE
 from agentanvil.cli.output import visible
 from agentanvil.cli.tables import cut, titled_table
 from agentanvil.runner.probe import ProbeResult
@@ -47,39 +48,48 @@ def _table(result: ProbeResult) -> Table:
         ("95 % interval", "left"),
         ("n", "right"),
         ("p (Holm)", "right"),
+        ("detectable", "right"),
         ("verdict", "left"),
     )
     for finding in result.findings:
         effect = finding.effect
         table.add_row(
-            effect.probe if effect.measure != "length slope given labels" else "length slope",
+            _name(effect),
             Text(cut(effect.target, 40)),
             Text(_value(effect)),
             _span(effect.interval, effect),
             str(effect.value.n),
             "–" if finding.adjusted is None else f"{finding.adjusted:.2g}",
+            _number(effect, effect.least.value),
             Text(finding.verdict, style=_STYLES[finding.verdict]),
         )
     return table
+
+
+def _name(effect: Effect) -> str:
+    return "length slope" if effect.measure == SLOPE else effect.probe
 
 
 def _value(effect: Effect) -> str:
     value = effect.value.value
     if value is None:
         return "–"
-    if effect.unit.startswith("points"):
-        return f"{value:+.2f}"
-    if effect.probe == "self-preference":
-        return f"{value:+.0%}"
+    if effect.probe == "self-preference" or effect.unit.startswith("points"):
+        return f"+{_number(effect, value)}" if value > 0 else _number(effect, value)
     return f"{value:.0%} (of itself {effect.null:.0%})" if effect.upward else f"{value:.0%}"
 
 
 def _span(interval: Interval, effect: Effect) -> str:
     if interval.low is None or interval.high is None:
         return "–"
-    if effect.unit.startswith("points"):
-        return f"{interval.low:.2f} … {interval.high:.2f}"
-    return f"{interval.low:.0%} … {interval.high:.0%}"
+    return f"{_number(effect, interval.low)} … {_number(effect, interval.high)}"
+
+
+def _number(effect: Effect, value: float | None) -> str:
+    """Points have two decimals, shares are per cents."""
+    if value is None:
+        return "–"
+    return f"{value:.2f}" if effect.unit.startswith("points") else f"{value:.0%}"
 
 
 def _lines(result: ProbeResult) -> Iterator[str]:
@@ -87,22 +97,22 @@ def _lines(result: ProbeResult) -> Iterator[str]:
     if tests:
         yield (
             f"p-values are corrected by Holm over the {tests} tests of this table and found below {ALPHA:g}; intervals "
-            "are 95 % each, uncorrected"
+            "are 95 % each, uncorrected; an effect as large as `detectable` would be found four times in five"
         )
     yield from _reasons(result.findings)
     for name, count in result.layout.counts.items():
         if count.skipped and count.written:
             told = ", ".join(f"{n} {_SKIPPED.get(why, why)}" for why, n in sorted(count.skipped.items()))
-            yield f"{name}: {count.skipped.total()} rows could not be changed ({told})"
+            yield f"{name}: rows that could not be changed: {told}"
     yield f"report: {result.folder}"
 
 
 def _reasons(findings: tuple[Finding, ...]) -> Iterator[str]:
-    """Yield why, once for all lines of a probe that share the reason."""
+    """Yield why something is not known, once for all lines of a probe that share the reason."""
     targets: dict[tuple[str, str, str], list[str]] = {}
     for finding in findings:
-        if finding.reason and finding.verdict in {"cannot tell", "does not apply", "no effect found"}:
-            key = (finding.effect.probe, finding.verdict, finding.reason)
+        if finding.verdict in {"cannot tell", "does not apply"}:
+            key = (_name(finding.effect), finding.verdict, finding.reason)
             targets.setdefault(key, []).append(finding.effect.target)
     for (probe, verdict, reason), names in targets.items():
         of = "" if names == ["–"] else f" of {', '.join(names)}"

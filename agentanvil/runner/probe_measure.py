@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from agentanvil.aggregate.probe import Effect, ProbeName, nothing_measured, nothing_yet
-from agentanvil.aggregate.probe_kin import KinPairTally, KinTally, LengthTally
+from agentanvil.aggregate.probe_kin import SLOPE, KinPairTally, KinTally, LengthTally
 from agentanvil.aggregate.probe_paired import DifferenceTally, PreferenceTally
 from agentanvil.aggregate.probe_planted import PlantedTally
 from agentanvil.aggregate.probe_steady import RepeatTally
@@ -67,7 +67,7 @@ class Measurement:
         if self._pairs:
             return
         if not any(label is not None for labels in plain.labels for label in labels) or not plain.lengths:
-            yield nothing_measured("verbosity", "length slope given labels", "no row has a human label")
+            yield nothing_measured("verbosity", SLOPE, "no row has a human label")
             return
         for at, target in enumerate(plain.targets):
             tally = LengthTally(target, plain.range)

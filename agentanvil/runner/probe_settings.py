@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from agentanvil.aggregate.probe import PROBES, ProbeName
 from agentanvil.errors import UsageError
 from agentanvil.runner.config import Config, grade_settings
+from agentanvil.runner.gate_settings import GateSettings
 from agentanvil.runner.panel_settings import PanelSettings
 from agentanvil.runner.settings import GradeSettings
 
@@ -18,7 +20,7 @@ DEFAULT_PLANTED = 50
 
 @dataclass(frozen=True, slots=True)
 class ProbeSettings:
-    """One `anvil probe`. `run` is how the plain rows are graded; one judge alone is probed, no panel.
+    """One `anvil probe`. `run` is how the plain rows are graded, by one judge alone; nothing is gated.
 
     `second_judge` is whom self-preference is measured against. `sample` is how many rows are drawn by seed, None for
     all. Each kind of instruction is planted in `planted` rows at most, drawn by seed. `fail_on` is what the exit code
@@ -37,6 +39,11 @@ class ProbeSettings:
         for flag, value in (("--sample", self.sample), ("--planted", self.planted)):
             if value is not None and value < 1:
                 raise UsageError(f"{flag} must be at least 1, not {value}")
+        if self.run.calls == "both":
+            raise UsageError(
+                "--calls both asks everything in two ways, and a probe changes one thing at a time",
+                hint="Choose joint or split.",
+            )
         if self.fail_on is not None and self.fail_on not in get_args(FailOn):
             raise UsageError(f"--fail-on is bias, not {self.fail_on!r}")
 
@@ -52,11 +59,25 @@ class ProbeSettings:
 
 
 def probe_settings(data: str, flags: Mapping[str, Any], config: Config) -> ProbeSettings:
-    """Merge everything that one `anvil probe` needs. Raises UsageError or ConfigError."""
+    """Merge everything that one `anvil probe` needs. Raises UsageError or ConfigError.
+
+    What anvil.yaml says of panels, gates, further repeats and the run's folder is meant for grading.
+    """
     run = grade_settings(data, flags, config)
-    planted = flags.get("planted")
+    planted, out = flags.get("planted"), flags.get("out")
+    plain = replace(
+        run,
+        panel=PanelSettings(),
+        gate=GateSettings(),
+        accept_self_judging=True,
+        baseline=None,
+        repeats=1 if run.adaptive else run.repeats,
+        adaptive=False,
+        calls=None if run.calls == "both" and "calls" in run.defaults else run.calls,
+        out=None if out is None else Path(out),
+    )
     return ProbeSettings(
-        run=replace(run, panel=PanelSettings(), accept_self_judging=True, baseline=None),
+        run=plain,
         second_judge=flags.get("second_judge"),
         only=_chosen(flags.get("only")),
         sample=flags.get("sample"),

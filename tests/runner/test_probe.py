@@ -358,6 +358,7 @@ def test_exits() -> None:
         ({"sample": 0}, "--sample must be at least 1"),
         ({"planted": 0}, "--planted must be at least 1"),
         ({"fail_on": "noise"}, "--fail-on is bias"),
+        ({"calls": "both"}, "Choose joint or split"),
     ],
 )
 def test_flags_that_cannot_be_meant(flags: dict[str, Any], told: str) -> None:
@@ -369,3 +370,15 @@ def test_only_names_probes_in_any_order() -> None:
     settings = probe_settings("rows.jsonl", {"rubric": "r.yaml", "only": "format, position"}, Config())
     assert settings.only == ("position", "format")
     assert settings.repeats == 1
+
+
+def test_what_the_config_says_of_grading_is_not_meant_for_a_probe() -> None:
+    values = {
+        "judge": ["compat:a@http://x", "compat:b@http://x"],
+        "repeats": "auto:5",
+        "out": "runs/main",
+        "calls": "both",
+    }
+    run = probe_settings("rows.jsonl", {"rubric": "r.yaml"}, Config(values)).run
+    assert (run.judge.judge, run.panel.jury, run.repeats, run.adaptive) == (judges[0], (), 1, False)
+    assert (run.out, run.calls, run.accept_self_judging) == (None, None, True)
