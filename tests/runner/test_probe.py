@@ -373,12 +373,8 @@ def test_only_names_probes_in_any_order() -> None:
 
 
 def test_what_the_config_says_of_grading_is_not_meant_for_a_probe() -> None:
-    values = {
-        "judge": ["compat:a@http://x", "compat:b@http://x"],
-        "repeats": "auto:5",
-        "out": "runs/main",
-        "calls": "both",
-    }
+    judges = ["compat:a@http://x", "compat:b@http://x"]
+    values = {"judge": judges, "repeats": "auto:5", "out": "runs/main", "calls": "both"}
     run = probe_settings("rows.jsonl", {"rubric": "r.yaml"}, Config(values)).run
     assert (run.judge.judge, run.panel.jury, run.repeats, run.adaptive) == (judges[0], (), 1, False)
     assert (run.out, run.calls, run.accept_self_judging) == (None, None, True)
