@@ -23,12 +23,15 @@ from agentanvil.stats import (
     correlation_change,
     kappa_change,
     kappa_features,
+    mean_interval,
     mirrored_bootstrap_mean,
     paired_permutation_test,
 )
 
 _EQUAL = 1e-9
 _LEVEL = 0.95
+_NO_SCORES = "no item has a score in both arms"
+_NOT_STATED = "no item states it in both arms"
 _Pairs = Mapping[tuple[float, float], int]
 """How often each figure with the clause and without it occurs."""
 
@@ -57,9 +60,9 @@ def clause_effect(whole: ArmReadings, without: ArmReadings, chances: Chances, cl
         tuple(study.dimension(dimension, about=dimension in about) for dimension in whole.columns),
         tuple(study.pair(one, other, separates={one, other} == parted) for one, other in pairs),
         study.decided(),
-        study.amount("input tokens", whole.input_tokens, without.input_tokens),
-        study.amount("output tokens", whole.output_tokens, without.output_tokens),
-        study.amount("cost", whole.cost, without.cost),
+        _amount(whole.input_tokens, without.input_tokens),
+        _amount(whole.output_tokens, without.output_tokens),
+        _amount(whole.cost, without.cost),
     )
 
 
@@ -116,11 +119,6 @@ class _Comparison:
         known = {(float(a), float(b)): times for (a, b), times in both.items() if UNDECIDED not in (a, b)}
         return _flips(known) if known else None
 
-    def amount(self, name: str, first: array[float], second: array[float]) -> Change:
-        both = Counter(zip(first, second, strict=True))
-        known = {(a, b): times for (a, b), times in both.items() if not math.isnan(a) and not math.isnan(b)}
-        return Change.of(self._mean_change(name, known, none="no item states it in both arms"))
-
     def _agreement(self, name: str, *, tested: bool) -> tuple[Change | None, Change | None]:
         first, second = self._whole.columns[name], self._without.columns[name]
         spelt, known = self._whole.codes.patterns, []
@@ -151,13 +149,15 @@ class _Comparison:
         distance = self._mean_change(f"{name} distance", distances)
         return Change.of(kappa, tested=tested and not instead), Change.of(distance, tested=tested and instead)
 
-    def _mean_change(self, name: str, pairs: _Pairs, none: str = "no item has a score in both arms") -> PairedChange:
+    def _mean_change(self, name: str, pairs: _Pairs) -> PairedChange:
         """Return how the mean changes; the sign of a comparison's is a matter of naming."""
         n = sum(pairs.values())
         test = paired_permutation_test(*_changes(pairs), seed=self._seed(name))
         if not n:
-            empty = Estimate(None, 0, none)
-            return PairedChange(empty, empty, empty, Interval(None, None, _LEVEL, "cluster bootstrap", none), test)
+            empty = Estimate(None, 0, _NO_SCORES)
+            return PairedChange(
+                empty, empty, empty, Interval(None, None, _LEVEL, "cluster bootstrap", _NO_SCORES), test
+            )
         first, second = (math.fsum(pair[side] * times for pair, times in pairs.items()) / n for side in (0, 1))
         change = math.fsum((after - before) * times for (before, after), times in pairs.items()) / n
         return PairedChange(
@@ -176,6 +176,18 @@ class _Comparison:
 
     def _seed(self, name: str) -> int:
         return derive_seed(self._chances.seed, name)
+
+
+def _amount(first: array[float], second: array[float]) -> Change:
+    """Return how the mean of an amount changes over the items that state it in both arms."""
+    both = [(a, b) for a, b in zip(first, second, strict=True) if not math.isnan(a) and not math.isnan(b)]
+    n = len(both)
+    interval = mean_interval([b - a for a, b in both], level=_LEVEL)
+    if not n:
+        empty = Estimate(None, 0, _NOT_STATED)
+        return Change(empty, empty, empty, interval)
+    whole, without = (math.fsum(pair[side] for pair in both) / n for side in (0, 1))
+    return Change(Estimate(whole, n), Estimate(without, n), Estimate(without - whole, n), interval)
 
 
 def _changes(pairs: _Pairs) -> tuple[list[float], list[int]]:
