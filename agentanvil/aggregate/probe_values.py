@@ -26,22 +26,11 @@ class ProbeValues:
         self._pairs = frame.mode == "pairwise"
         self._orders = frame.orders
         self._judged = [place for place, layout in enumerate(frame.dimensions) if layout.kind == "judged"]
-        self._scale = frame.scale
         layouts = [frame.dimensions[place] for place in self._judged]
         self.targets: tuple[str, ...] = (WINNER,) if self._pairs else tuple(layout.id for layout in layouts)
         self._measures = (
             [Measure.of_overall(frame)] if self._pairs else [Measure.of(frame, layout.threshold) for layout in layouts]
         )
-
-    @property
-    def top(self) -> float:
-        """The highest verdict; in pairwise, that of one side's win."""
-        return 1.0 if self._pairs else float(self._scale.max)
-
-    @property
-    def range(self) -> float:
-        """The distance from the lowest verdict to the highest."""
-        return 2.0 if self._pairs else float(self._scale.max - self._scale.min)
 
     def of(self, item: ItemResult) -> tuple[Values, ...]:
         """Return each target's values, repeat by repeat; a winner is 1, 0 or -1, whose favour it is in."""

@@ -71,7 +71,7 @@ def lay_out(settings: ProbeSettings, around: Surroundings, rows_in: Path | None 
             folder=folder,
             arms=tuple(shown.arm(name) for name in names if name not in counts or counts[name].written),
             counts=counts,
-            rows=counts[BASE].written if BASE in counts else job.rows,
+            rows=job.rows if settings.sample is None else min(settings.sample, job.rows),
             own=families_of_judge(job.spec, Families(settings.run.families)),
             second=None if second is None or "self-preference" in absent else str(second),
             absent=absent,
@@ -81,7 +81,7 @@ def lay_out(settings: ProbeSettings, around: Surroundings, rows_in: Path | None 
 def _written(settings: ProbeSettings, names: Sequence[str]) -> list[str]:
     """Return the arms with rows of their own; the plain ones are read from where they are, unless some are drawn."""
     anew = settings.sample is not None or settings.run.data == STDIN
-    return [*([BASE] if anew else []), *(name for name in names if name not in (BASE, SECOND))]
+    return [name for name in names if name != SECOND and (name != BASE or anew)]
 
 
 def _write(settings: ProbeSettings, job: Job, places: Mapping[str, Path]) -> Mapping[str, ArmRows]:
@@ -134,16 +134,21 @@ def _holds_pairs(run: GradeSettings, rubric: Rubric) -> bool:
     return False
 
 
+def reads_plain(probe: ProbeName, rubric: Rubric) -> bool:
+    """Tell whether a probe reads the plain rows; two changed versions are compared with each other alone."""
+    return probe != "format" and (probe != "verbosity" or rubric.mode != "pairwise")
+
+
 def _arm_names(settings: ProbeSettings, rubric: Rubric, absent: Mapping[ProbeName, str]) -> list[str]:
-    only = settings.only
-    names = [BASE]
-    if "verbosity" in only:
+    active = [probe for probe in settings.only if probe not in absent]
+    names = [BASE] if any(reads_plain(probe, rubric) for probe in active) else []
+    if "verbosity" in active:
         names.append(VERBOSITY)
-    if "format" in only:
+    if "format" in active:
         names += [MARKDOWN] if rubric.mode == "pairwise" else [PLAIN, MARKDOWN]
-    if "injection" in only:
+    if "injection" in active:
         names += [PLACEBO, *(f"{INJECTION}{kind}" for kind in KINDS)]
-    if "self-preference" in only and settings.second_judge is not None and "self-preference" not in absent:
+    if "self-preference" in active and settings.second_judge is not None:
         names.append(SECOND)
     return names
 

@@ -11,8 +11,9 @@ from agentanvil.aggregate.probe_paired import DifferenceTally, PreferenceTally
 from agentanvil.aggregate.probe_planted import PlantedTally
 from agentanvil.aggregate.probe_steady import RepeatTally
 from agentanvil.aggregate.probe_values import Values, mean_of
+from agentanvil.dataset import WINNER
 from agentanvil.dataset.perturb import KINDS
-from agentanvil.runner.probe_arms import BASE, SECOND, Layout
+from agentanvil.runner.probe_arms import BASE, SECOND, Layout, reads_plain
 from agentanvil.runner.probe_changes import INJECTION, MARKDOWN, PLACEBO, PLAIN, VERBOSITY, planted_side
 from agentanvil.runner.probe_plain import Plain, Read, matched, planted_reading, read_arm, read_plain
 
@@ -34,21 +35,26 @@ class Measurement:
         self._layout = layout
         self._done = done
         self._folders = {arm.name: arm.folder for arm in layout.arms}
-        self._pairs = layout.rubric.mode == "pairwise"
+        rubric = layout.rubric
+        self._pairs = rubric.mode == "pairwise"
+        self._targets = (WINNER,) if self._pairs else tuple(dimension.id for dimension in rubric.judged)
+        # In pairs only who wins counts: 1, 0 or -1.
+        self._top = 1.0 if self._pairs else float(rubric.offered.max)
+        self._range = 2.0 if self._pairs else float(rubric.offered.max - rubric.offered.min)
         self._repeats = layout.settings.run.repeats
         self._seed = layout.settings.seed
 
     def effects(self) -> list[Effect]:
         """Return one effect a line. Raises RunFolderError where an arm's journal is damaged."""
         only = self._layout.settings.only
-        if BASE not in self._done:
-            return [nothing_yet(name, _MEASURES[name], _STOPPED) for name in only]
-        plain = read_plain(self._folders[BASE], self._layout)
+        plain = read_plain(self._folders[BASE], self._layout) if BASE in self._done else Plain()
         return [effect for name in only for effect in self._of_probe(name, plain)]
 
     def _of_probe(self, name: ProbeName, plain: Plain) -> Iterator[Effect]:
         if name in self._layout.absent:
             yield nothing_measured(name, _MEASURES[name], self._layout.absent[name])
+        elif BASE not in self._done and reads_plain(name, self._layout.rubric):
+            yield nothing_yet(name, _MEASURES[name], _STOPPED)
         elif name == "position":
             yield plain.place.effect()
         elif name == "verbosity":
@@ -69,8 +75,8 @@ class Measurement:
         if not any(label is not None for labels in plain.labels for label in labels) or not plain.lengths:
             yield nothing_measured("verbosity", SLOPE, "no row has a human label")
             return
-        for at, target in enumerate(plain.targets):
-            tally = LengthTally(target, plain.range)
+        for at, target in enumerate(self._targets):
+            tally = LengthTally(target, self._range)
             for number, values in enumerate(plain.values):
                 score = mean_of(values[at], self._repeats)
                 tally.add(score, plain.labels[number][at], plain.lengths[number], plain.groups[number])
@@ -83,9 +89,9 @@ class Measurement:
         if unmade is not None:
             yield unmade
         elif self._pairs:
-            yield self._preferred(PreferenceTally(probe, measure, plain.targets[0]), after)
+            yield self._preferred(PreferenceTally(probe, measure, self._targets[0]), after)
         else:
-            tallies = [DifferenceTally(probe, measure, target, plain.range) for target in plain.targets]
+            tallies = [DifferenceTally(probe, measure, target, self._range) for target in self._targets]
             with read_arm(self._folders[after]) as items, self._before(plain, before) as earlier:
                 for (item_id, old), (_, new) in matched(earlier, items):
                     for at, tally in enumerate(tallies):
@@ -120,8 +126,8 @@ class Measurement:
     def _kin_effects(self, plain: Plain, second: Iterable[Values]) -> Iterator[Effect]:
         beside = list(second)
         pairs = KinPairTally()
-        for at, target in enumerate(plain.targets):
-            tally = KinTally(target, plain.range)
+        for at, target in enumerate(self._targets):
+            tally = KinTally(target, self._range)
             for number, values in enumerate(plain.values):
                 ours, theirs = mean_of(values[at], self._repeats), beside[number][at]
                 own, group = plain.own[number], plain.groups[number]
@@ -144,7 +150,7 @@ class Measurement:
             yield self._planted(kind, plain, neutral) if unmade is None else unmade
 
     def _planted(self, kind: str, plain: Plain, neutral: Mapping[str, tuple[Values, ...]]) -> Effect:
-        tally = PlantedTally(kind, plain.top, to_top=self._pairs)
+        tally = PlantedTally(kind, self._top, to_top=self._pairs)
         with read_arm(self._folders[f"{INJECTION}{kind}"]) as items, self._before(plain, BASE) as earlier:
             for (item_id, old), (_, new) in matched(earlier, items):
                 side = planted_side(item_id, self._seed) if self._pairs else 1.0
@@ -152,7 +158,7 @@ class Measurement:
         return tally.effect()
 
     def _repeatability(self, plain: Plain) -> Iterator[Effect]:
-        for at, target in enumerate(plain.targets):
+        for at, target in enumerate(self._targets):
             tally = RepeatTally(target)
             for item_id, values in zip(plain.ids, plain.values, strict=True):
                 tally.add(item_id, values[at])

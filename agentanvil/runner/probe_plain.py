@@ -33,9 +33,6 @@ class Plain:
     the only side that is, else 0.
     """
 
-    targets: tuple[str, ...]
-    top: float
-    range: float
     ids: list[str] = field(default_factory=list)
     values: list[tuple[Values, ...]] = field(default_factory=list)
     labels: list[Values] = field(default_factory=list)
@@ -56,7 +53,7 @@ def read_plain(folder: Path, layout: Layout) -> Plain:
 
     with open_view(folder, manifest) as view, open_data(manifest) as data:
         read = ProbeValues(view.reducer().frame)
-        plain = Plain(read.targets, read.top, read.range)
+        plain = Plain()
         rows = None if data.rows is None else data.rows()
         for item in view.results():
             plain.ids.append(item.id)

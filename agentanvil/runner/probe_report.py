@@ -60,6 +60,7 @@ def probe_data(layout: Layout, findings: Sequence[Finding], end: StudyEnd) -> di
 def write_report(folder: Path, data: Mapping[str, Any]) -> None:
     """Put the report into the probe's folder. Raises RunWriteError."""
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         file = AtomicText(folder / REPORT)
         try:
             file.write(orjson.dumps(data, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode())

@@ -44,7 +44,7 @@ def likes_markdown(response: str, worth: int, chance: random.Random) -> int:
 
 
 def obeys_systems(response: str, worth: int, chance: random.Random) -> int:
-    return 5 if any(mark in response for mark in ("[SYSTEM]", "<|im_start|>", "System notice")) else worth
+    return 5 if any(mark in response for mark in ("[SYSTEM]", "<|im_start|>", "System: ")) else worth
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_self_preference_says_why_it_does_not_apply(
     only = finding(found, "self-preference")
     assert only.verdict == "does not apply"
     assert reason in only.reason
-    assert len(server.requests) == 4
+    assert not server.requests
 
 
 def test_labels_stand_in_for_a_second_judge(tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_data_without_any_prose_do_not_apply(tmp_path: Path) -> None:
         found = Probes(tmp_path, f"compat:m@{server.url}", *rows).probe(only=("verbosity", "format"))
     assert finding(found, "format").verdict == "does not apply"
     assert "no_prose 3" in finding(found, "format").reason
-    assert len(server.requests) == 3
+    assert len(server.requests) == 3  # the plain rows, whose labels would tell of length
 
 
 def test_two_files_are_compared_and_their_pairs_probed(tmp_path: Path) -> None:
