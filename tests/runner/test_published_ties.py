@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from agentanvil.aggregate import CalibrationReport
+from agentanvil.runner.calibrate import CalibrateSettings, calibrate
 from agentanvil.runner.grade import GradeResult
-from agentanvil.stats import cohen_kappa
 from tests.fakes.published import read_json, read_lines
 from tests.fakes.runs import Runs, read_table, recording
 
@@ -40,8 +41,8 @@ def majority(record: Any) -> str:
     return LABELS[max(set(record["human"]), key=record["human"].count)]
 
 
-def replayed(folder: Path, records: list[Any], judge: str) -> tuple[GradeResult, list[str]]:
-    """Grade in the one order that was asked, and return the winners row by row, `UNREAD` where there is none.
+def replayed(folder: Path, records: list[Any], judge: str) -> tuple[GradeResult, CalibrationReport, list[str]]:
+    """Grade in the one order that was asked, calibrate, and return the winners row by row, `UNREAD` without one.
 
     Some responses are empty or were turned into booleans where the file was made: rows refuse these, a replay does not
     need them.
@@ -54,7 +55,7 @@ def replayed(folder: Path, records: list[Any], judge: str) -> tuple[GradeResult,
                 f"response_{side}": f"Response: {record[name]}"
                 for side, name in (("a", "response1"), ("b", "response2"))
             },
-            "labels": {"winner": majority(record)},
+            "labels": {"winner": [LABELS[said] for said in record["human"]]},
         }
         for record in records
     ]
@@ -63,40 +64,51 @@ def replayed(folder: Path, records: list[Any], judge: str) -> tuple[GradeResult,
     runs.rubric.write_text(RUBRIC, encoding="utf-8")
     result = runs.grade(order="fixed", min_coverage=0.0)
     assert result.problem is None
-    return result, [row["winner"] for row in read_table(runs.out, "items.csv")]
+    report = calibrate(CalibrateSettings(runs.out)).report
+    return result, report, [row["winner"] for row in read_table(runs.out, "items.csv")]
 
 
 @pytest.mark.parametrize("judge", ["gpt35", "pandalm7b"])
 def test_figures_by_either_policy(tmp_path: Path, records: list[Any], judge: str) -> None:
-    result, winners = replayed(tmp_path, records, judge)
+    result, report, winners = replayed(tmp_path, records, judge)
     found = read_json("pandalm/expected.json")["judges"][judge]
+    assert report.overall is not None
+    assert report.overall.classes is not None
+    dropped, as_tie = report.overall.classes.majority, report.overall.classes.majority_counted
 
     # Ours: what cannot be read is no verdict.
     assert winners.count(UNREAD) == found["garbage"]
     assert result.summary.dimensions[0].states["judge_error"] == found["garbage"]
-    assert result.summary.pairwise is not None
-    assert result.summary.pairwise.verdict.missing == found["garbage"]
-    assert result.summary.pairwise.labels is not None
-    dropped = result.summary.pairwise.labels.verdict
-    assert (dropped.labelled, dropped.exact.n) == (len(records), found["dropped"]["n"])
-    assert dropped.exact.value == pytest.approx(found["dropped"]["accuracy"], abs=1e-6)
+    assert report.overall.missing["judge_error"] == found["garbage"]
+    assert dropped is not None
+    assert dropped.accuracy.n == found["dropped"]["n"]
+    assert dropped.accuracy.value == pytest.approx(found["dropped"]["accuracy"], abs=1e-6)
     assert dropped.kappa.value == pytest.approx(found["dropped"]["cohen_kappa"], abs=1e-6)
 
     # Theirs: it is a tie.
+    assert as_tie is not None
+    assert "tie" in as_tie.policy
+    theirs = found["as_tie"]
+    assert as_tie.accuracy.value == pytest.approx(theirs["accuracy"], abs=1e-6)
+    assert as_tie.macro_precision.value == pytest.approx(theirs["macro_precision"], abs=1e-6)
+    assert as_tie.macro_recall.value == pytest.approx(theirs["macro_recall"], abs=1e-6)
+    assert as_tie.macro_f1.value == pytest.approx(theirs["macro_f1"], abs=1e-6)
+    assert as_tie.kappa.value == pytest.approx(theirs["cohen_kappa"], abs=1e-6)
     read = [winner or "tie" for winner in winners]
     golds = [majority(record) for record in records]
     confusion = [
         [sum(pair == (gold, said) for pair in zip(golds, read, strict=True)) for said in LABELS] for gold in LABELS
     ]
-    assert confusion == found["as_tie"]["confusion_rows_true_0_1_2"]
-    accuracy = sum(gold == said for gold, said in zip(golds, read, strict=True)) / len(records)
-    assert accuracy == pytest.approx(found["as_tie"]["accuracy"], abs=1e-6)
-    assert cohen_kappa(golds, read, LABELS).value == pytest.approx(found["as_tie"]["cohen_kappa"], abs=1e-6)
+    assert confusion == theirs["confusion_rows_true_0_1_2"]
 
 
-def test_the_three_people_agree_as_published(records: list[Any]) -> None:
-    found = read_json("pandalm/expected.json")["pairwise_cohen_kappa"]
-    raters = list(zip(*(record["human"] for record in records), strict=True))
-    for pair, kappa in found.items():
-        one, other = (raters[int(number) - 1] for number in pair.split("-"))
-        assert cohen_kappa(one, other, (0, 1, 2)).value == pytest.approx(kappa, abs=1e-6)
+def test_the_three_people_agree_as_published(tmp_path: Path, records: list[Any]) -> None:
+    _, report, _ = replayed(tmp_path, records, "gpt35")
+    found = read_json("pandalm/expected.json")
+    assert report.overall is not None
+    people = report.overall.humans
+    assert people is not None
+    kappas = {f"{pair.a}-{pair.b}": pair.kappa.value for pair in people.pairs}
+    assert kappas == {pair: pytest.approx(kappa, abs=1e-6) for pair, kappa in found["pairwise_cohen_kappa"].items()}
+    assert people.fleiss.value == pytest.approx(found["fleiss_kappa"], abs=1e-6)
+    assert people.alpha.nominal.value == pytest.approx(found["krippendorff_alpha_nominal"], abs=1e-6)
