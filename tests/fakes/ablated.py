@@ -13,6 +13,7 @@ from agentanvil.aggregate.ablation import Ablation
 from agentanvil.aggregate.ablation_effects import Chances, clause_effect
 from agentanvil.aggregate.ablation_readings import ArmReadings, ScoreCodes
 from agentanvil.aggregate.ablation_verdict import conclude
+from agentanvil.report.ablation_files import AblationFacts, AblationReport
 from agentanvil.rubric import Rubric
 from agentanvil.rubric.variant import Clause
 from agentanvil.verdict import Exchange
@@ -143,3 +144,32 @@ def write_rubric(folder: Path, text: str = TEXT) -> Path:
     path = folder / "leaky.yaml"
     path.write_text(text, encoding="utf-8")
     return path
+
+
+def told(ablation: Ablation, unsaid: Sequence[Clause] = (), unmeasured: Sequence[Clause] = ()) -> AblationReport:
+    """Return a report of a study by hand."""
+    measured = range(1, len(ablation.findings) + 1)
+    facts = AblationFacts(
+        rubric_id="leaky",
+        rubric_hash="0" * 32,
+        rubric_file="leaky.yaml",
+        data="rows.jsonl",
+        sample=None,
+        judge="compat:m@http://127.0.0.1:1/v1",
+        mode="absolute",
+        reading="verdict",
+        prompt_version="2",
+        repeats=1,
+        seed=1,
+        complete=not unmeasured,
+        cost_usd=0.25,
+        arms={number: f"study/arms/{number}/run" for number in (0, *measured)},
+    )
+    after = len(ablation.findings) + 1
+    return AblationReport(
+        facts,
+        ablation,
+        tuple(measured),
+        dict(enumerate(unsaid, start=after)),
+        dict(enumerate(unmeasured, start=after + len(unsaid))),
+    )
