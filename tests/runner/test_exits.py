@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from agentanvil.rubric import GateTerms
-from agentanvil.runner.exits import Ending, Exit, run_exit
+from agentanvil.runner.exits import Ending, Exit, run_exit, study_exit
 from tests.fakes.graded import ERROR, NA, Score, columns, grade, rubric
 
 ENDINGS: tuple[Ending, ...] = ("complete", "budget", "stopped", "running", "interrupted")
@@ -104,3 +104,27 @@ def test_what_could_not_be_read_has_no_verdict(read: float, least: float, expect
 def test_a_gate_on_figures(scores: list[Score], ending: Ending, least: float, expected: Exit) -> None:
     of = replace(rubric("a", gate={"a": 4}), terms=GateTerms(0.95))
     assert run_exit(ending, grade(of, columns(of, a=scores))[1], least) is expected
+
+
+@pytest.mark.parametrize(
+    ("ending", "read", "least", "expected"),
+    [
+        ("complete", 1.0, 1.0, Exit.OK),
+        ("interrupted", 1.0, 1.0, Exit.INTERRUPTED),
+        ("budget", 1.0, 0.0, Exit.MISSING),
+        ("stopped", 1.0, 0.0, Exit.MISSING),
+        ("complete", 0.5, 1.0, Exit.MISSING),
+        ("complete", 0.5, 0.5, Exit.OK),
+    ],
+)
+def test_a_study_fails_for_nothing_that_it_finds(ending: Ending, read: float, least: float, expected: Exit) -> None:
+    of = rubric("a", gate={"a": 3})
+    failing, passing = (grade(of, columns(of, a=[score]))[1] for score in (1, 5))
+    assert study_exit(ending, [(passing, 1.0), (failing, read)], least) is expected
+
+
+def test_a_study_with_an_arm_that_lacks_verdicts_is_not_done() -> None:
+    of = rubric("a")
+    summaries = [grade(of, columns(of, a=scores))[1] for scores in ([5, 5], [5, ERROR])]
+    assert study_exit("complete", [(summary, 1.0) for summary in summaries], 1.0) is Exit.MISSING
+    assert study_exit("complete", [(summary, 1.0) for summary in summaries], 0.5) is Exit.OK
