@@ -22,6 +22,7 @@ from agentanvil.aggregate.corrected_summary import (
     CorrectedSummary,
     Targets,
 )
+from agentanvil.aggregate.dispute import Dispute
 from agentanvil.aggregate.examples import lowest_dimension
 from agentanvil.aggregate.frame import Frame, FrameDimension, Gated, Reading, gated_by
 from agentanvil.aggregate.gate_summary import (
@@ -64,6 +65,7 @@ from agentanvil.aggregate.summary import (
     Coverage,
     DimensionSummary,
     MissingItem,
+    MoreRepeats,
     OverallSummary,
     ScoreSummary,
     Straddle,
@@ -97,6 +99,7 @@ __all__ = [
     "DimensionResult",
     "DimensionSummary",
     "Disagreement",
+    "Dispute",
     "Escalation",
     "FigureVerdict",
     "Frame",
@@ -123,6 +126,7 @@ __all__ = [
     "LabelsUsed",
     "Measured",
     "MissingItem",
+    "MoreRepeats",
     "OrderAgreement",
     "OverallSummary",
     "PairAgreement",

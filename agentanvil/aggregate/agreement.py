@@ -136,7 +136,8 @@ def judged_minimums(frame: Frame, result: ItemResult) -> list[float | None]:
     """Return the minimum over the judged dimensions in each repeat, None in one that lacks a verdict on any of them."""
     judged = [r for d, r in zip(frame.dimensions, result.dimensions, strict=True) if d.kind == "judged"]
     minimums: list[float | None] = []
-    for repeat in range(frame.repeats):
+    repeats = min([frame.repeats, *(len(found.cells) for found in judged)])
+    for repeat in range(repeats):
         cells = [found.cells[repeat] for found in judged]
         scores = [cell.score for cell in cells if isinstance(cell, Scored)]
         whole = bool(scores) and all(isinstance(cell, Scored | NotApplicable) for cell in cells)

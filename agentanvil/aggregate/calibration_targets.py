@@ -180,8 +180,7 @@ def _reads_beside(frame: Frame, layout: FrameDimension) -> bool:
 
 
 def _expected(result: ItemResult, layout: FrameDimension) -> float | None:
-    cells = [result.outcomes[slot].cells[layout.id] for slot in layout.slots]
-    found = [cell.expected_score for cell in cells if isinstance(cell, Scored)]
+    found = [cell.expected_score for cell in result.cells_of(layout) if isinstance(cell, Scored)]
     known = [score for score in found if score is not None]
     return math.fsum(known) / len(known) if known and len(known) == len(found) else None
 

@@ -31,7 +31,9 @@ class WaysTally:
         pairs = [
             (own.score, other.score)
             for slot, compared in zip(self._layout.slots, self._layout.compared, strict=True)
-            if isinstance(own := cells[slot], Scored) and isinstance(other := cells[compared], Scored)
+            if max(slot, compared) < len(cells)
+            and isinstance(own := cells[slot], Scored)
+            and isinstance(other := cells[compared], Scored)
         ]
         if not pairs:
             self._missing += 1

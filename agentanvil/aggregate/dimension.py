@@ -12,6 +12,7 @@ from agentanvil.aggregate.frame import Frame, FrameDimension
 from agentanvil.aggregate.item import DimensionResult, ItemResult
 from agentanvil.aggregate.measure import Measure
 from agentanvil.aggregate.readings import ReadingTally, reading_notes
+from agentanvil.aggregate.reduce import scores_of
 from agentanvil.aggregate.scores import ScoreTally, cell_count, cell_distribution
 from agentanvil.aggregate.spread import Straddled
 from agentanvil.aggregate.summary import DimensionSummary, Straddle
@@ -29,9 +30,9 @@ class DimensionTally:
         self._frame = frame
         self._layout = layout
         self._continuous = frame.expects and layout.kind == "judged"
-        self._singly = frame.orders == 2 or self._continuous
+        self._singly = frame.orders == 2 or self._continuous or frame.plan.adaptive
         self._scores = ScoreTally(signed=frame.mode == "pairwise", continuous=self._continuous)
-        # Of single cells, where an item's scores are means of two, or expected ones.
+        # Of single cells, where an item's scores are means of two, or expected ones, or not all are counted as repeats.
         self._cells: Counter[tuple[float, ...]] = Counter()
         self._states: Counter[State] = Counter()
         self._codes: defaultdict[State, Counter[str]] = defaultdict(Counter)
@@ -66,12 +67,12 @@ class DimensionTally:
         inapplicable = self._count_states(result.cells)
         spread = result.spread
         if self._readings is not None:
-            self._readings.add(item, [item.outcomes[slot].cells[result.id] for slot in self._layout.slots])
+            self._readings.add(item, item.cells_of(self._layout))
         if self._singly:
             self._count_cells(result)
         if spread is not None:
             self._holds += spread.mean >= PASSES_FROM
-            self._scores.add(spread.mean, spread.scores)
+            self._scores.add(spread.mean, self._repeats(result, spread.scores))
             self._mixed += inapplicable
             self._widest.add(item, spread)
             for pair in spread.straddles:
@@ -153,6 +154,16 @@ class DimensionTally:
             return
         for score in scores:
             self._cells[(nearest(score),)] += 1
+
+    def _repeats(self, result: DimensionResult, scores: tuple[float, ...]) -> tuple[float, ...]:
+        """Return the scores that tell how far repeats lie apart.
+
+        Those that were only asked because the first ones disagree would make the judge look worse than it is.
+        """
+        plan = self._frame.plan
+        if not plan.adaptive or self._layout.kind == "check":
+            return scores
+        return scores_of(self._frame, self._layout, result.cells[: plan.certain * self._frame.orders])
 
     def _evidence_rate(self) -> Estimate:
         n = sum(self._evidence.values())

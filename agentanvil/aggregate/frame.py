@@ -56,7 +56,8 @@ class FrameDimension:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The shape of a run's results. `keys` are the slots of a row in the plan's order.
+    """The shape of a run's results. `keys` are the slots of a row in the plan's order; every item has the first
+    `certain` of them, and one that needs no more repeats than all items get has no others.
 
     `scale` holds the verdicts on offer in this mode, `labelled` is the rubric's own, on which people grade. `gated` is
     what an item must reach, on `scale`; `thresholds` says the same on the rubric's scale. `joint` are the places of the
@@ -73,6 +74,7 @@ class Frame:
     labelled: Scale
     dimensions: tuple[FrameDimension, ...]
     keys: tuple[tuple[str, int, int], ...]
+    certain: int
     rule: Rule
     weights: Mapping[str, float]
     gated: tuple[Gated, ...]
@@ -114,6 +116,7 @@ class Frame:
                 for dimension in rubric.dimensions
             ),
             keys=tuple(slot.key for slot in slots),
+            certain=sum(slot.repeat < plan.certain for slot in slots),
             rule=overall.rule,
             weights=dict(overall.weights),
             gated=gated_by(rubric, reading),

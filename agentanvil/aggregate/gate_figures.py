@@ -136,7 +136,7 @@ class MeanTally:
         part alone. The scores are drawn together to their mean accordingly.
         """
         now, within, n = self._frame.repeats, self._within.result().value, math.fsum(counts.values())
-        if within is None or now < 2 or n < 2:
+        if within is None or now < 2 or n < 2 or self._frame.plan.adaptive:
             return None
         mean = math.fsum(score * times for score, times in counts.items()) / n
         total = math.fsum(times * (score - mean) ** 2 for score, times in counts.items()) / (n - 1)

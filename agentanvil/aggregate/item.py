@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agentanvil.aggregate.frame import FrameDimension
 from agentanvil.aggregate.pair import PairResult
 from agentanvil.aggregate.spread import Spread
 from agentanvil.aggregate.wording import plain, telling
@@ -15,6 +16,7 @@ from agentanvil.verdict import Cell, Outcome, State
 class ItemOutcomes:
     """All outcomes of one row, in any order: exactly one for each judge that was due at a place of the plan.
 
+    Where more repeats are only for items whose first ones disagree, all of them are there or none.
     The first judge and a jury are due everywhere; who else is due may be missing where it was not. `Outcome.judge`
     tells the judges apart. A task that was due and never run has an outcome too, whose cells are NotRun (and whose
     `because` says why it was due).
@@ -83,12 +85,11 @@ class ItemResult:
 
     `passed` is None where the rubric has no gate, and where what the gate needs is missing or not applicable;
     shortfalls that the baseline knows do not count against it. `recovered` names what fell short in the baseline
-    and does so no longer. `overall_by_repeat` holds the overall of each repeat taken alone, None where it lacks one
-    (in pairwise, those that have one). `gap` is the first missing verdict of the most telling kind among all cells.
-    `outcomes` are those that decided, in the plan's order; `firsts` are the first judge's own, in the same order, and
-    `others` those of each judge beside it, None where it was not due. `singles` are what each of several judges alone makes of the item, the first one's
-    first: None where it was not due, or asked about the item because of what another one said. `pair` is there in
-    pairwise.
+    and does so no longer. `overall_by_repeat` holds the overall of each repeat taken alone, None where it lacks one.
+    `gap` is the first missing verdict of the most telling kind among all cells. `outcomes` are those that decided, in
+    the plan's order; `firsts` are the first judge's own, in the same order, and `others` those of each judge beside it,
+    None where it was not due. `singles` are what each of several judges alone makes of the item, the first one's first:
+    None where it was not due, or asked about the item because of what another one said. `pair` is there in pairwise.
     """
 
     index: int
@@ -107,10 +108,18 @@ class ItemResult:
     pair: PairResult | None = None
     singles: tuple[ItemResult | None, ...] = ()
 
+    def cells_of(self, layout: FrameDimension) -> list[Cell]:
+        """Return a dimension's cells as they were given, repeat by repeat, whatever is read from them."""
+        return [self.outcomes[slot].cells[layout.id] for slot in layout.slots if slot < len(self.outcomes)]
+
     @property
     def repeat_overalls(self) -> tuple[float, ...]:
         """The overall of each repeat taken alone, ascending, where it has one."""
-        return tuple(sorted([value for value in self.overall_by_repeat if value is not None]))
+        return self.first_overalls(len(self.overall_by_repeat))
+
+    def first_overalls(self, repeats: int) -> tuple[float, ...]:
+        """Return the same of the first so many repeats."""
+        return tuple(sorted([value for value in self.overall_by_repeat[:repeats] if value is not None]))
 
     @property
     def asked(self) -> Sequence[Outcome]:

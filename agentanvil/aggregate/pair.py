@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from agentanvil.aggregate.frame import Reading
@@ -75,6 +75,15 @@ class PairResult:
     def result(self) -> Winner | None:
         """The winner by the reading that was chosen."""
         return self.winner if self.reading == "verdict" else self.expected
+
+    def of_first(self, repeats: int, orders: int) -> PairResult:
+        """Return the same with the calls of the first so many repeats, each in so many `orders`; winners stay."""
+        calls = self.calls[: repeats * orders]
+        if len(calls) == len(self.calls):
+            return self
+        groups = (calls[at : at + orders] for at in range(0, len(calls), orders))
+        whole = sum(all(call.winner is not None for call in group) for group in groups)
+        return replace(self, calls=calls, repeats=self.repeats[:whole])
 
 
 def winner_of(value: float) -> Winner:

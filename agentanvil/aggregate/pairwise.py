@@ -115,7 +115,7 @@ class PairTally:
         counts = self._consistency
         n = counts["consistent"] + counts["partial"] + counts["inconsistent"]
         none = Estimate(None, 0, "no pair has verdicts in both orders")
-        share = self._frame.repeats
+        share = self._frame.plan.certain
         return OrderAgreement(
             consistent=counts["consistent"],
             partial=counts["partial"],

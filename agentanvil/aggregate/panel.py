@@ -32,6 +32,7 @@ class Panel:
         self._mode = mode
         slots = plan.first.slots()
         self._places = {slot.key: place for place, slot in enumerate(slots)}
+        self._certain = sum(slot.repeat < plan.certain for slot in slots)
         self._numbers = {judge: number for number, judge in enumerate(plan.judges)}
         self._asked_of_all = frozenset(i for i, slot in enumerate(slots) if slot.call.judged and not slot.call.compared)
         roles = [seat.role for seat in plan.others]
@@ -45,7 +46,9 @@ class Panel:
 
     def seats(self, item: ItemOutcomes) -> Seats:
         """Sort outcomes by judge and place. Raises ValueError if they are not those of the plan."""
-        found: list[list[Outcome | None]] = [[None] * len(self._places) for _ in self.plan.judges]
+        more = any(outcome.repeat >= self.plan.certain for outcome in item.outcomes)
+        size = len(self._places) if more else self._certain
+        found: list[list[Outcome | None]] = [[None] * size for _ in self.plan.judges]
         for outcome in item.outcomes:
             # Code and a judge of another name sit with the first, as in the journal.
             number = self._numbers.get(outcome.judge, 0)
@@ -54,7 +57,7 @@ class Panel:
                 raise ValueError(f"item {item.item_id!r} has an outcome of {outcome.judge} that the plan has not")
             found[number][place] = outcome
         firsts = tuple([outcome for outcome in found[0] if outcome is not None])
-        if len(firsts) < len(self._places):
+        if len(firsts) < size:
             raise ValueError(f"item {item.item_id!r} lacks an outcome of the first judge")
         return firsts, tuple([tuple(seat) for seat in found[1:]])
 
@@ -63,7 +66,7 @@ class Panel:
         firsts, others = seats
         found = list(firsts)
         if self.terms is not None:
-            for place in self._asked_of_all:
+            for place in self._asked_of_all.intersection(range(len(firsts))):
                 found[place] = self._combined(self.terms, firsts[place], [others[n][place] for n in self._jurors])
         for number in self._deciders:
             for places in self._repeats:

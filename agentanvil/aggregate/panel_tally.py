@@ -87,7 +87,7 @@ class PanelTally:
         """Return what one judge alone makes of a row, None where it was not due at all. Checks are everybody's."""
         outcomes: list[Outcome] = []
         due = False
-        for place in self._own:
+        for place in [place for place in self._own if place < len(firsts)]:
             outcome, first = seat[place], firsts[place]
             if not self._panel.is_judged(place):
                 outcomes.append(first)
@@ -103,7 +103,9 @@ class PanelTally:
         for tally, place in zip(dimensions, self._judged, strict=True):
             layout = self._alone.dimensions[place]
             # The verdicts themselves, whatever the run reads: every judge brings those, and they are few values.
-            calls = [[_cell(single, slot, layout.id) for single in singles] for slot in layout.slots]
+            # Repeats that not every item gets are no fair sample.
+            asked = [slot for slot in layout.slots if slot < self._alone.certain]
+            calls = [[_cell(single, slot, layout.id) for single in singles] for slot in asked]
             units: list[Unit] = [tuple([c.score if isinstance(c, Scored) else None for c in call]) for call in calls]
             tally.add(result, units, mixed=any(_is_mixed(call) for call in calls))
         overall.add(result, [tuple([self._overall(single) for single in singles])])

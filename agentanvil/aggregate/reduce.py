@@ -10,7 +10,7 @@ from functools import lru_cache
 from agentanvil.aggregate.as_read import as_expected
 from agentanvil.aggregate.frame import Frame, FrameDimension, Rule
 from agentanvil.aggregate.item import DimensionResult, Gap, ItemOutcomes, ItemResult, Shortfall
-from agentanvil.aggregate.reduce_pair import MISSING, pair_state, reduce_pair
+from agentanvil.aggregate.reduce_pair import MISSING, pair_overalls, pair_state, reduce_pair
 from agentanvil.aggregate.spread import spread_of
 from agentanvil.verdict import Cell, InputFault, JudgeError, NotApplicable, NotRun, Outcome, Scored, State
 
@@ -29,7 +29,7 @@ def reduce_item(frame: Frame, item: ItemOutcomes) -> ItemResult:
     if frame.mode == "pairwise":
         pair = reduce_pair(frame, dimensions, outcomes)
         state, overall = pair_state(pair)
-        repeats: tuple[float | None, ...] = tuple([repeat.delta for repeat in pair.repeats])
+        repeats = pair_overalls(frame, pair)
     else:
         pair = None
         state, overall = _overall(frame, dimensions)
@@ -55,28 +55,35 @@ def reduce_item(frame: Frame, item: ItemOutcomes) -> ItemResult:
 def _arranged(frame: Frame, item: ItemOutcomes) -> tuple[Outcome, ...]:
     outcomes = tuple(item.outcomes)
     keys = [(outcome.call, outcome.repeat, frame.plan.place_of(outcome.order)) for outcome in outcomes]
-    if keys == list(frame.keys):
+    planned = frame.keys[: frame.certain] if len(keys) == frame.certain else frame.keys
+    if keys == list(planned):
         return outcomes
     by_key = dict(zip(keys, outcomes, strict=True))
-    if len(by_key) != len(keys) or by_key.keys() != set(frame.keys):
-        raise ValueError(f"item {item.item_id!r} has outcomes for {sorted(keys)}, the plan has {list(frame.keys)}")
-    return tuple([by_key[key] for key in frame.keys])
+    if len(by_key) != len(keys) or by_key.keys() != set(planned):
+        raise ValueError(f"item {item.item_id!r} has outcomes for {sorted(keys)}, the plan has {list(planned)}")
+    return tuple([by_key[key] for key in planned])
 
 
 def _reduce_dimension(frame: Frame, dimension: FrameDimension, outcomes: tuple[Outcome, ...]) -> DimensionResult:
     name = dimension.id
-    cells = tuple([outcomes[slot].cells[name] for slot in dimension.slots])
+    cells = tuple([outcomes[slot].cells[name] for slot in dimension.slots if slot < len(outcomes)])
     if frame.expects and dimension.kind == "judged":
         cells = tuple([as_expected(cell) for cell in cells])
+    scores = scores_of(frame, dimension, cells)
+    if scores:
+        return DimensionResult(name, "scored", cells, spread_of(scores, dimension.points))
+    return DimensionResult(name, _state_without_score([cell.state for cell in cells]), cells, None)
+
+
+def scores_of(frame: Frame, dimension: FrameDimension, cells: tuple[Cell, ...]) -> tuple[float, ...]:
+    """Return the scores of the repeats whose `cells` these are, ascending: each a mean where both orders are asked."""
     if frame.orders == 1 or dimension.kind == "check":
         scores = [cell.score for cell in cells if isinstance(cell, Scored)]
     else:
         scores = _both_orders(cells)
-    if scores:
-        if len(scores) > 1:
-            scores.sort()
-        return DimensionResult(name, "scored", cells, spread_of(tuple(scores), dimension.points))
-    return DimensionResult(name, _state_without_score([cell.state for cell in cells]), cells, None)
+    if len(scores) > 1:
+        scores.sort()
+    return tuple(scores)
 
 
 def _both_orders(cells: tuple[Cell, ...]) -> list[float]:
@@ -129,7 +136,9 @@ def _repeat_overalls(
     """Return the overall of each repeat taken alone, None where it has none."""
     if frame.repeats == 1:
         return (overall,)
-    shares = [_repeat_shares(frame, dimensions, repeat) for repeat in range(frame.repeats)]
+    judged = next((place for place, layout in enumerate(frame.dimensions) if layout.kind == "judged"), None)
+    repeats = frame.repeats if judged is None else len(dimensions[judged].cells)
+    shares = [_repeat_shares(frame, dimensions, repeat) for repeat in range(repeats)]
     return tuple([apply_rule(frame.rule, found) if found else None for found in shares])
 
 

@@ -25,7 +25,7 @@ def reduce_pair(frame: Frame, dimensions: Sequence[DimensionResult], outcomes: S
     calls = tuple(
         [
             _call(frame, dimensions, outcomes[judged[0].slots[place]].order if judged else UNORDERED, place, outcomes)
-            for place in range(len(judged[0].slots) if judged else 1)
+            for place in range(sum(slot < len(outcomes) for slot in judged[0].slots) if judged else 1)
         ]
     )
     size = frame.orders if judged else 1
@@ -55,6 +55,13 @@ def pair_state(pair: PairResult) -> tuple[State, float | None]:
     if pair.repeats:
         return "scored", math.fsum(repeat.delta for repeat in pair.repeats) / len(pair.repeats)
     return most_telling({call.state for call in pair.calls}), None
+
+
+def pair_overalls(frame: Frame, pair: PairResult) -> tuple[float | None, ...]:
+    """Return the mean delta of each repeat over its orders, None where one of them lacks its winner."""
+    size = frame.orders if len(pair.calls) > 1 else 1
+    deltas = [[call.delta for call in pair.calls[at : at + size]] for at in range(0, len(pair.calls), size)]
+    return tuple([None if None in found else math.fsum(d or 0.0 for d in found) / len(found) for found in deltas])
 
 
 def most_telling(states: Collection[State]) -> State:

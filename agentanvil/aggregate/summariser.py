@@ -23,7 +23,7 @@ from agentanvil.aggregate.panel_notes import panel_notes
 from agentanvil.aggregate.panel_summary import PanelSummary
 from agentanvil.aggregate.reducer import Reducer
 from agentanvil.aggregate.scores import ScoreTally
-from agentanvil.aggregate.summary import FORMAT, Coverage, DimensionSummary, OverallSummary, Summary
+from agentanvil.aggregate.summary import FORMAT, Coverage, DimensionSummary, MoreRepeats, OverallSummary, Summary
 from agentanvil.aggregate.usage import UsageTally
 from agentanvil.aggregate.variance import Variance
 from agentanvil.aggregate.variance_tally import VarianceTally
@@ -56,7 +56,7 @@ class Summariser:
         self._gate_is_idle = rubric.mode == "pairwise" and bool(rubric.gate)
         self._idle = idle_terms(rubric)
         self._allow_expected = rubric.allow_expected
-        self._items = 0
+        self._items = self._repeated = 0
         self._dimensions = [DimensionTally(self.frame, layout) for layout in self.frame.dimensions]
         self._ways = [WaysTally(self.frame, layout) for layout in self.frame.dimensions if layout.compared]
         self._pairs = PairTally(self.frame) if rubric.mode == "pairwise" else None
@@ -73,17 +73,18 @@ class Summariser:
         """Reduce one row, count it, and return what the row reports need. Raises ValueError as `Reducer.reduce`."""
         result = self._reducer.reduce(item)
         self._items += 1
+        self._repeated += len(result.outcomes) > self.frame.certain
         for tally, dimension in zip(self._dimensions, result.dimensions, strict=True):
             tally.add(result, dimension)
         for ways in self._ways:
             ways.add(result)
         self._overall_states[result.state] += 1
         if result.overall is not None:
-            self._overall.add(result.overall, result.repeat_overalls)
+            self._overall.add(result.overall, result.first_overalls(self.frame.plan.certain))
         if self._variance is not None:
             self._variance.add(result)
         if self._pairs is not None and result.pair is not None:
-            self._pairs.add(result, result.pair)
+            self._pairs.add(result, result.pair.of_first(self.frame.plan.certain, self.frame.orders))
         elif result.labels and self.frame.rule == "min":
             self._overall_agreement.add(*comparable_overalls(self.frame, result))
         self._gate.add(result)
@@ -114,6 +115,7 @@ class Summariser:
             mode=self.frame.mode,
             judge=self.frame.judge,
             repeats=self.frame.repeats,
+            more_repeats=self._more_repeats(),
             reading=self.frame.reading,
             items=self._items,
             coverage=_coverage(dimensions),
@@ -129,6 +131,10 @@ class Summariser:
             flags=dict(sorted(self._flags.items())),
             notes=(*notes, *self._notes(gate, pairwise, panel)),
         )
+
+    def _more_repeats(self) -> MoreRepeats | None:
+        plan = self.frame.plan
+        return MoreRepeats(plan.certain, self._repeated) if plan.certain < plan.repeats else None
 
     def _overall_summary(self, pairwise: Pairwise | None, variance: Variance | None) -> OverallSummary:
         agreement = self._overall_agreement.result(self._seed, "agreement", OVERALL)
@@ -153,6 +159,12 @@ class Summariser:
     def _notes(self, gate: Gate, pairwise: Pairwise | None, panel: PanelSummary | None) -> list[str]:
         notes = pair_notes(pairwise, gated=self._gate_is_idle) if pairwise is not None else []
         notes += panel_notes(panel) if panel is not None else []
+        more = self._more_repeats()
+        if more is not None:
+            notes.append(
+                f"{more.items} of {self._items} item(s) have more than {more.first} repeats, since those disagree; "
+                f"how far repeats lie apart is told by the first {more.first} alone"
+            )
         judged = [t for t, d in zip(self._dimensions, self.frame.dimensions, strict=True) if d.kind == "judged"]
         if judged and all(tally.repeats_never_differ for tally in judged):
             notes.append(

@@ -167,8 +167,19 @@ class MissingItem:
 
 
 @dataclass(frozen=True, slots=True)
+class MoreRepeats:
+    """Of a run that repeats more often where readings disagree: how many `items` got more than the `first` repeats.
+
+    Figures of how far repeats lie apart are of the first ones alone, since these are not chosen by what they say.
+    """
+
+    first: int
+    items: int
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
-    """One run.
+    """One run. `repeats` are the most that an item may have, `more_repeats` is there where not every item has as many.
 
     `reading` tells what scores, gates and winners were read from. `pairwise` is there in that mode, `call_ways` where
     joint and split calls were both asked, `panel` where there are several judges: `judge` is the first of them then,
@@ -182,6 +193,7 @@ class Summary:
     mode: Mode
     judge: str
     repeats: int
+    more_repeats: MoreRepeats | None
     reading: Reading
     items: int
     coverage: Coverage

@@ -31,6 +31,8 @@ _METHOD = "nested random effects, by moments of unweighted means; intervals resa
 class Design:
     """How an item is read: by so many judges, in so many orders, so many times in each.
 
+    Repeats that were only asked because the first ones disagree are left out: what they are asked of was not chosen by
+    chance, so that with them items would seem to be read less well than they are.
     `drawn`: the order of a pair is drawn for each call, so that a repeat brings one of the two. `a_repeat` is how many
     readings one repeat of an item takes.
     """
@@ -49,15 +51,20 @@ class Design:
         return cls(
             judges=len(plan.judges),
             orders=2 if both or drawn else 1,
-            repeats=plan.repeats,
+            repeats=plan.certain,
             drawn=drawn,
             a_repeat=jurors * (2 if both else 1),
         )
 
     @property
+    def calls(self) -> int:
+        """How many readings of one judge there are at most."""
+        return self.repeats * (1 if self.drawn else self.orders)
+
+    @property
     def reads_again(self) -> bool:
         """Whether any item is read more than once."""
-        return self.judges * self.repeats * (1 if self.drawn else self.orders) > 1
+        return self.judges * self.calls > 1
 
 
 class VarianceTally:
@@ -112,14 +119,14 @@ class VarianceTally:
             return [math.nan] * (design.repeats * design.orders)
         if place is not None:
             cells = single.dimensions[place].cells
-            values = [cell.score if isinstance(cell, Scored) else math.nan for cell in cells]
+            values = [cell.score if isinstance(cell, Scored) else math.nan for cell in cells[: design.calls]]
         elif single.pair is not None:
-            values = [math.nan if call.delta is None else call.delta for call in single.pair.calls]
+            values = [math.nan if call.delta is None else call.delta for call in single.pair.calls[: design.calls]]
         else:
-            values = [math.nan if value is None else value for value in single.overall_by_repeat]
+            values = [math.nan if value is None else value for value in single.overall_by_repeat[: design.calls]]
         if not design.drawn or single.pair is None:
             return values
-        pairs = zip(values, single.pair.calls, strict=True)
+        pairs = zip(values, single.pair.calls, strict=False)
         return [value for x, call in pairs for value in ((math.nan, x) if call.order == "ba" else (x, math.nan))]
 
     def _features(self) -> NDArray[np.float64]:

@@ -88,7 +88,10 @@ def command(
     escalate_share: EscalateShareOption = None,
     escalate_max_cost: EscalateCostOption = None,
     allow_code: Annotated[bool, typer.Option("--allow-code", help="Run the rubric's own python: checks.")] = False,
-    repeats: Annotated[int | None, typer.Option("--repeats", metavar="N", help="Ask each question N times.")] = None,
+    repeats: Annotated[
+        str | None,
+        typer.Option("--repeats", metavar="N|auto[:MAX]", help="Ask N times; auto: twice, more where answers differ."),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="RUN", help="The run folder.")] = None,
     map_: MapOption = None,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="Only the first N rows.")] = None,

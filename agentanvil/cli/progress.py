@@ -32,7 +32,8 @@ class Progress:
         again, self._start, self._before = self._start is not None, start, self._done
         hidden = f"; hidden from the judge: {', '.join(start.hidden_fields)}" if start.hidden_fields else ""
         resumed = f", {start.resumed} done before" if start.resumed else ""
-        tasks = f"{start.tasks} {'escalated ' if start.escalated else ''}tasks"
+        kind = "escalated " if start.escalated else "more " if start.repeated else ""
+        tasks = f"{start.tasks} {kind}tasks" + (", where repeats disagree," if start.repeated else "")
         self._say(f"{start.judge}: {tasks} over {start.rows} rows{resumed} → {start.folder}{hidden}")
         if start.unread and not again:
             self._say(f"{start.unread} record(s) hold no trace that can be read: {'; '.join(start.unread_examples)}")
@@ -79,9 +80,10 @@ class Progress:
         say(text)
 
     def finished(self) -> None:
-        """Close the bars."""
+        """Close the bars. What is begun after it, the next arm of a study, counts from 0 again."""
         self._close_step()
         self._close_bar()
+        self._done = 0
 
     def _close_bar(self) -> None:
         if self._bar is not None:

@@ -83,7 +83,7 @@ def print_summary(console: Console, summary: Summary, tally: Tally | None, folde
 
 def _scores(summary: Summary) -> Table:
     table = titled_table(
-        f"{_title(summary)} · rubric {summary.rubric_id} · {summary.items} items × {summary.repeats}",
+        f"{_title(summary)} · rubric {summary.rubric_id} · {summary.items} items × {_repeats(summary)}",
         ("dimension", "left"),
         ("scores", "left"),
         ("mean" if summary.mode != "gate" else "pass", "right"),
@@ -100,6 +100,11 @@ def _scores(summary: Summary) -> Table:
     overall = (*_score_cells(summary.overall, f"overall ({rule})"), *reading_cells(summary, None))
     table.add_row(*(Text(cell, style="bold") for cell in overall))
     return table
+
+
+def _repeats(summary: Summary) -> str:
+    more = summary.more_repeats
+    return str(summary.repeats) if more is None else f"{more.first} to {summary.repeats}"
 
 
 def _title(summary: Summary) -> str:

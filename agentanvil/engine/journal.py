@@ -154,6 +154,10 @@ class JournalIndex:
         """Tell whether the task has a line that need not be asked again."""
         return self.offsets[task.row.index * len(self._slots) + self._slot(task)] > 0
 
+    def holds(self, row: int, slot: Slot) -> bool:
+        """Tell the same of a place of a row."""
+        return self.offsets[row * len(self._slots) + self._slots[slot.seat, *slot.key]] > 0
+
     def _slot(self, task: Task) -> int:
         return self._slots[task.seat, task.call.name, task.repeat, self.plan.place_of(task.order)]
 

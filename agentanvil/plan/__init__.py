@@ -13,11 +13,25 @@ from agentanvil.plan.order import (
     unswap_probability,
     unswap_slot,
 )
-from agentanvil.plan.tasks import BY_CODE, CHECKS, JOINT, CallPlan, Plan, Role, Seat, Slot, Task, plan_calls, task_id
+from agentanvil.plan.tasks import (
+    BY_CODE,
+    CHECKS,
+    FIRST_REPEATS,
+    JOINT,
+    CallPlan,
+    Plan,
+    Role,
+    Seat,
+    Slot,
+    Task,
+    plan_calls,
+    task_id,
+)
 
 __all__ = [
     "BY_CODE",
     "CHECKS",
+    "FIRST_REPEATS",
     "JOINT",
     "UNORDERED",
     "CallPlan",

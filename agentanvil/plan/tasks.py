@@ -17,6 +17,8 @@ CHECKS = "checks"
 JOINT = "joint"
 _GROUP_LENGTH = 12
 Role = Literal["jury", "cross", "escalation"]
+FIRST_REPEATS = 2
+"""How many repeats an item gets before it is known whether it needs more, where that is asked."""
 BY_CODE = "code"
 """What stands for the judge where no judge is asked."""
 
@@ -122,7 +124,8 @@ class Plan:
     """The shape of a run: which calls each row gets, and how often a judge repeats each of its calls.
 
     `orders` is None where there is no pair to be ordered; `seed` draws the order of each pair, and the rows that a
-    seat with a share is asked about. `judge` is the first judge, `others` those beside it.
+    seat with a share is asked about. `judge` is the first judge, `others` those beside it. `adaptive`: only the first
+    two repeats are for every item, and the others for those on which these two disagree.
     """
 
     calls: tuple[CallPlan, ...]
@@ -131,6 +134,12 @@ class Plan:
     orders: OrderMode | None = None
     seed: int = 0
     others: tuple[Seat, ...] = ()
+    adaptive: bool = False
+
+    @property
+    def certain(self) -> int:
+        """How many repeats every item gets."""
+        return min(self.repeats, FIRST_REPEATS) if self.adaptive else self.repeats
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -143,8 +152,9 @@ class Plan:
         return replace(self, others=()) if self.others else self
 
     def tasks(self, rows: Iterable[Row]) -> Iterator[Task]:
-        """Yield the tasks of each row together, checks first, then repeat by repeat."""
-        seats = [[slot for slot in self.slots() if slot.seat == seat] for seat in range(len(self.judges))]
+        """Yield the tasks that are due whatever any of them comes to: each row's together, then repeat by repeat."""
+        certain = [slot for slot in self.slots() if slot.repeat < self.certain]
+        seats = [[slot for slot in certain if slot.seat == seat] for seat in range(len(self.judges))]
         for row in rows:
             for seat, slots in enumerate(seats):
                 if self.is_planned(seat, row.id):

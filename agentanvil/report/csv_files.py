@@ -111,8 +111,7 @@ class ItemsCsv(_CsvFile):
 
 
 def _mean_verdict(result: ItemResult, layout: FrameDimension) -> float | None:
-    cells = [result.outcomes[slot].cells[layout.id] for slot in layout.slots]
-    scores = [cell.score for cell in cells if isinstance(cell, Scored)]
+    scores = [cell.score for cell in result.cells_of(layout) if isinstance(cell, Scored)]
     return math.fsum(scores) / len(scores) if scores else None
 
 

@@ -26,7 +26,7 @@ from agentanvil.runner.compare_file import check_out, write_comparison
 from agentanvil.runner.compare_like import brand_of, refuse_other_mode, refuse_unlike, unlikenesses
 from agentanvil.runner.compare_texts import EXAMPLES, other_requests, with_texts
 from agentanvil.runner.compare_told import compared_run, comparison_notes, figure_notes, only_in
-from agentanvil.runner.due import DueOutcomes, RowName
+from agentanvil.runner.due import RowName
 from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Exit, compare_exit
 from agentanvil.runner.run_view import RunData, RunView, open_data, open_view, read_run
@@ -223,7 +223,7 @@ def _regressions(joined: JoinedColumns, a: _Run, b: _Run) -> tuple[tuple[Regress
 def _again(view: RunView, rows: Sequence[int]) -> Iterator[ItemResult]:
     """Read a few rows of a journal once more; they all have outcomes, since they have scores."""
     reducer = view.reducer()
-    due = DueOutcomes(view.plan, view.escalation)
+    due = view.due()
     for row in rows:
         outcomes = view.reader.row(row)
         name = RowName(row, outcomes[0].item_id, outcomes[0].labels)

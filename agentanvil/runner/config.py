@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -15,7 +15,13 @@ from agentanvil.errors import ConfigError, RubricError, UsageError, Where
 from agentanvil.rubric.yaml_text import YamlText, read_yaml
 from agentanvil.runner.gate_settings import GateConfigWire, GateFlags, GateSettings
 from agentanvil.runner.panel_settings import PanelSettings
-from agentanvil.runner.settings import LOCAL_DEFAULTS, GradeSettings, JudgeSettings
+from agentanvil.runner.settings import (
+    LOCAL_DEFAULTS,
+    REPEATS_PATTERN,
+    GradeSettings,
+    JudgeSettings,
+    parse_repeats,
+)
 
 CONFIG_FILE = "anvil.yaml"
 _OF_THE_RUN = {
@@ -45,7 +51,7 @@ class ConfigWire(BaseModel):
     calls: str | None = None
     evidence: str | None = None
     baseline: str | None = None
-    repeats: int | None = None
+    repeats: int | Annotated[str, Field(pattern=REPEATS_PATTERN)] | None = None
     limit: int | None = None
     out: str | None = None
     min_coverage: float | None = None
@@ -152,6 +158,7 @@ def grade_settings(data: str, flags: Mapping[str, Any], config: Config) -> Grade
     for name in ("out", "baseline"):
         if name in chosen:
             chosen[name] = Path(chosen[name])
+    repeats, adaptive = parse_repeats(chosen.pop("repeats", 1))
     return GradeSettings(
         data=data,
         rubric=str(rubric),
@@ -160,6 +167,8 @@ def grade_settings(data: str, flags: Mapping[str, Any], config: Config) -> Grade
         vs=tuple(flags.get("vs") or ()),
         panel=_panel(flags, config),
         families=config.families,
+        repeats=repeats,
+        adaptive=adaptive,
         gate=_gate_flags(flags).over(config.gate),
         defaults=frozenset(name for name in chosen if flags.get(name) is None),
         **chosen,

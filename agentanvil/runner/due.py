@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from agentanvil.aggregate import Dispute
 from agentanvil.plan import BY_CODE, Escalation, Plan, Slot, task_id
 from agentanvil.verdict import Because, NotRun, Outcome
 
@@ -19,17 +20,27 @@ class RowName:
 
 
 class DueOutcomes:
-    """Completes the outcomes of each row. Why a second judge was due is told anew from what the first one said."""
+    """Completes the outcomes of each row.
 
-    def __init__(self, plan: Plan, escalation: Escalation | None) -> None:
+    Why a second judge or more repeats were due is told anew from what was said before: `dispute` tells the latter of a
+    plan that is adaptive. Repeats that were not due are passed over, even if a journal holds some.
+    """
+
+    def __init__(self, plan: Plan, escalation: Escalation | None, dispute: Dispute | None = None) -> None:
         self._plan = plan
         self._escalation = escalation
+        self._dispute = dispute
         self._slots = plan.slots()
+        self._certain = tuple(slot for slot in self._slots if slot.repeat < plan.certain)
         self._seats = {BY_CODE: 0} | {judge: seat for seat, judge in enumerate(plan.judges)}
 
     def of(self, name: RowName, outcomes: Sequence[Outcome]) -> Sequence[Outcome]:
         """Return exactly one outcome for each judge that is due at a place, given those of the row that there are."""
-        if not self._plan.others and len(outcomes) == len(self._slots):
+        slots = self._slots
+        if self._dispute is not None and not self._dispute.arises(outcomes):
+            slots = self._certain
+            outcomes = [outcome for outcome in outcomes if outcome.repeat < self._plan.certain]
+        if not self._plan.others and len(outcomes) == len(slots):
             return outcomes
         place_of, seats = self._plan.place_of, self._seats
         have = {(seats.get(o.judge, 0), o.call, o.repeat, place_of(o.order)): o for o in outcomes}
@@ -39,7 +50,7 @@ class DueOutcomes:
             firsts = (outcome for (seat, *_), outcome in have.items() if not seat)
             escalated = self._escalation.due(name.item_id, firsts)
         found: list[Outcome] = []
-        for slot in self._slots:
+        for slot in slots:
             because: Because = "" if planned[slot.seat] else escalated.get(slot.key, "")
             if because or planned[slot.seat]:
                 outcome = have.get((slot.seat, *slot.key)) or self._not_run(name, slot)

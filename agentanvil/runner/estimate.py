@@ -20,6 +20,7 @@ from agentanvil.runner.folder import JOURNAL
 from agentanvil.runner.grade import pending
 from agentanvil.runner.job import Job, Surroundings, prepare
 from agentanvil.runner.meter import Amount, Meter, add
+from agentanvil.runner.more_repeats import read_more_repeats
 from agentanvil.runner.pace import Latency, duration, latency_of
 from agentanvil.runner.seats import seat_settings
 from agentanvil.runner.settings import GradeSettings
@@ -31,8 +32,8 @@ class JudgeEstimate:
     """What one judge is still to be asked.
 
     `most` is there for one that is escalated to: it is asked about its random share in any case (`least`), and
-    at the most about every row. Both are `least` where no more than that can come. `seconds` and `most_seconds` are
-    None where nobody knows how long a call takes.
+    at the most about every row; and where items whose first repeats disagree get more of them. Both are `least` where
+    no more than that can come. `seconds` and `most_seconds` are None where nobody knows how long a call takes.
     """
 
     judge: str
@@ -114,6 +115,10 @@ def _estimate(job: Job, around: Surroundings) -> Estimate:
         for task in pending(job, index):
             if task.call.judged:
                 meters[task.seat].add(task)
+        if job.plan.certain < job.plan.repeats:
+            begun = any(meter.least.calls or meter.least.cached for meter in meters)
+            for task, certain in _more_repeats(job, index, begun=begun):
+                meters[task.seat].add(task, certain=certain)
         if escalated is not None:
             first = meters[0].least
             for task, certain in _escalated(job, index, escalated, begun=bool(first.calls or first.cached)):
@@ -134,6 +139,23 @@ def _estimate(job: Job, around: Surroundings) -> Estimate:
         most_seconds=_together([[each.most_seconds for each in phase] for phase in phases]),
         judges=judges,
     )
+
+
+def _more_repeats(job: Job, index: JournalIndex, *, begun: bool) -> Iterator[tuple[Task, bool]]:
+    """Yield what may be asked beyond the repeats that every item gets, and whether it will be.
+
+    Once these are all there (not `begun`: nothing of them is left), it is known; before, nothing is.
+    """
+    if not begun:
+        for task in read_more_repeats(job, job.folder / JOURNAL, Stop()).tasks(job):
+            yield task, True
+        return
+    slots = [slot for slot in job.plan.slots() if slot.repeat >= job.plan.certain]
+    for row in job.read_rows():
+        for slot in slots:
+            task = job.plan.task(row, slot)
+            if job.plan.is_planned(slot.seat, row.id) and not index.done(task):
+                yield task, False
 
 
 def _escalated(job: Job, index: JournalIndex, seat: int, *, begun: bool) -> Iterator[tuple[Task, bool]]:

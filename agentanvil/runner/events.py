@@ -8,7 +8,9 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True)
 class RunStart:
-    """Said before the first call, and again before the first that is escalated: what is about to be asked, and whom.
+    """Said before the first call, and again before the first that is escalated, or `repeated` where repeats disagree.
+
+    It tells what is about to be asked, and whom.
 
     `unread` records of a trace file hold no trace; `unread_examples` says of some what is wrong. `kinship` tells of
     judges that are of one family with those whose responses they judge.
@@ -23,6 +25,7 @@ class RunStart:
     unread: int = 0
     unread_examples: tuple[str, ...] = ()
     escalated: bool = False
+    repeated: bool = False
     kinship: tuple[str, ...] = ()
 
 

@@ -27,6 +27,7 @@ from agentanvil.runner.folder import (
 from agentanvil.runner.job import Job, Surroundings, prepare
 from agentanvil.runner.kinship import self_judged
 from agentanvil.runner.manifest import open_manifest, with_session
+from agentanvil.runner.more_repeats import read_more_repeats
 from agentanvil.runner.reports import write_reports
 from agentanvil.runner.session import Agenda, SessionEnd, run_session
 from agentanvil.runner.settings import GradeSettings
@@ -65,7 +66,7 @@ def grade(settings: GradeSettings, around: Surroundings, listener: Listener) -> 
 
 
 def pending(job: Job, index: JournalIndex) -> Iterator[Task]:
-    """Yield the tasks that have no verdict yet, in the plan's order; what is escalated follows from their outcomes."""
+    """Yield the tasks that have no verdict yet, in the plan's order; what else is due follows from their outcomes."""
     for task in job.plan.tasks(job.read_rows()):
         if not index.done(task):
             yield task
@@ -78,6 +79,8 @@ def open_seats(job: Job, index: JournalIndex) -> Counter[int | None]:
         return Counter(task.seat if task.call.judged else None for task in pending(job, index))
     counts: Counter[int | None] = Counter()
     for slot in plan.slots():
+        if slot.repeat >= plan.certain:
+            continue
         if not slot.seat or plan.others[slot.seat - 1].role == "jury":
             counts[slot.seat if slot.call.judged else None] += index.open_rows(slot)
     return +counts
@@ -127,13 +130,19 @@ def _agenda(job: Job, journal: Path) -> Agenda:
         limit = job.settings.panel.escalate_max_cost
         if not found.open or (limit is not None and index.spent[escalation.seat] >= limit):
             escalation = None
+    adaptive = job.plan.certain < job.plan.repeats and bool(job.rubric.judged)
+    if adaptive and not counts:
+        adaptive = bool(read_more_repeats(job, journal, Stop()).open)
     seats = tuple(sorted(seat for seat in counts if seat is not None))
+    if adaptive:  # whose first repeats disagree is not known yet
+        seats = tuple(range(len(job.plan.judges)))
     return Agenda(
         tasks=pending(job, index),
         start=_start(job, index, seats, counts.total()),
         seats=seats,
         spent=tuple(index.spent),
         escalation=escalation,
+        adaptive=adaptive,
     )
 
 

@@ -156,6 +156,7 @@ def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
             orders_of(rubric, settings.order, panel.specs),
             settings.judge.seed_sent,
             panel.others,
+            settings.adaptive,
         )
         identity = _identity(settings, rubric, info, panel, checks)
         folder = settings.out or Path("runs") / f"{info.name[:_NAME_LENGTH]}-{rubric.id}-{fingerprint(identity)[:8]}"

@@ -58,6 +58,7 @@ def open_manifest(job: Job, before: Mapping[str, Any] | None) -> dict[str, Any]:
             "reading": settings.reading,
             "rows": job.rows,
             "repeats": settings.repeats,
+            "adaptive": settings.adaptive,
             "ways": settings.calls,
             "calls": [call.name for call in job.plan.calls],
             "baseline": None if settings.baseline is None else str(settings.baseline),

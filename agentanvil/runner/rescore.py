@@ -125,6 +125,7 @@ def _grade_settings(manifest: Mapping[str, Any], settings: RescoreSettings) -> G
         calls=shape["ways"],
         allow_code=settings.allow_code,
         repeats=shape["repeats"],
+        adaptive=shape.get("adaptive", False),
         out=settings.out,
         mapping=tuple(data["map"]),
         limit=shape["rows"],
@@ -236,5 +237,5 @@ def _taken_over(
             found = None if task.call.name in changed else known.get(key)
             if found is not None:
                 yield task, replace(found, task_id=task.id, labels=row.labels)
-            elif plan.is_planned(slot.seat, row.id):
+            elif plan.is_planned(slot.seat, row.id) and slot.repeat < plan.certain:
                 yield task, None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from agentanvil.aggregate import ItemOutcomes, ItemResult, JuryTerms, Reading, Reducer
+from agentanvil.aggregate import Dispute, ItemOutcomes, ItemResult, JuryTerms, Reading, Reducer
 from agentanvil.dataset import Row
 from agentanvil.engine import JournalIndex, JournalReader, read_index
 from agentanvil.errors import DatasetError, RunFolderError, UsageError, Where
@@ -68,13 +68,17 @@ class RunView:
         """Return what makes item results of the run's items, without its baseline."""
         return Reducer(self.rubric, self.plan, reading=self.reading, jury=self.jury)
 
+    def due(self) -> DueOutcomes:
+        """Return what completes the outcomes of the run's rows."""
+        return DueOutcomes(self.plan, self.escalation, Dispute(self.rubric, self.plan) if self.plan.adaptive else None)
+
     def items(self) -> Iterator[ItemOutcomes]:
         """Yield every item in row order. Rows without any outcome are named by the source, else by their number.
 
         Raises RunFolderError for a damaged line.
         """
         unnamed = _unnamed_rows(self.source)
-        due = DueOutcomes(self.plan, self.escalation)
+        due = self.due()
         for number in range(self.rows):
             outcomes = self.reader.row(number)
             item_id, labels = (outcomes[0].item_id, outcomes[0].labels) if outcomes else unnamed(number)
@@ -155,7 +159,16 @@ def plan_of(manifest: Mapping[str, Any]) -> Plan:
     shape, judge = manifest["plan"], manifest["judge"]
     calls = plan_calls(rubric_of(manifest), shape["ways"])
     others = tuple(Seat(beside["name"], beside["role"], beside["share"]) for beside in manifest["judges"][1:])
-    return Plan(calls, shape["repeats"], judge["name"], shape["order"], judge["parameters"]["seed"], others)
+    return Plan(
+        calls=calls,
+        repeats=shape["repeats"],
+        judge=judge["name"],
+        orders=shape["order"],
+        seed=judge["parameters"]["seed"],
+        others=others,
+        # Runs from before there was a choice have none.
+        adaptive=shape.get("adaptive", False),
+    )
 
 
 def escalation_of(manifest: Mapping[str, Any], rubric: Rubric, plan: Plan) -> Escalation | None:

@@ -17,6 +17,7 @@ from agentanvil.runner.exits import Ending
 from agentanvil.runner.job import Job, Surroundings
 from agentanvil.runner.keys import Keys
 from agentanvil.runner.loop import loop_factory
+from agentanvil.runner.more_repeats import read_more_repeats
 from agentanvil.runner.recorder import LEAST_PATIENCE, Recorder
 from agentanvil.runner.seats import seat_settings
 from agentanvil.runner.stack import JudgeFacts
@@ -30,7 +31,7 @@ class Agenda:
     """What a sitting is to work through, and how that is announced once the judges are ready.
 
     `seats` are those of its tasks, `spent` is what each judge of the run has cost before, in US dollars. `escalation`
-    tells what follows from the outcomes of the tasks, None where nothing does.
+    tells what follows from the outcomes of the tasks, None where nothing does; `adaptive` that more repeats may.
     """
 
     tasks: Iterator[Task]
@@ -38,11 +39,12 @@ class Agenda:
     seats: tuple[int, ...]
     spent: tuple[float, ...]
     escalation: Escalation | None = None
+    adaptive: bool = False
 
     @property
     def is_open(self) -> bool:
         """Whether there is anything to do."""
-        return self.start.tasks > 0 or self.escalation is not None
+        return self.start.tasks > 0 or self.adaptive or self.escalation is not None
 
 
 @dataclass(slots=True)
@@ -137,6 +139,8 @@ async def _through(sitting: _Sitting, agenda: Agenda) -> None:
     if agenda.start.tasks:
         sitting.listener.started(agenda.start)
         await sitting.run(agenda.tasks, agenda.seats, agenda.start.tasks)
+    if agenda.adaptive and not sitting.stop.requested:
+        await _repeated(sitting, agenda)
     if agenda.escalation is None or sitting.stop.requested:
         return
     # In a thread, since a long journal takes its time and Ctrl-C must be heard.
@@ -153,6 +157,18 @@ async def _through(sitting: _Sitting, agenda: Agenda) -> None:
             if error.flag != ESCALATION_LIMIT:
                 raise
             sitting.listener.notice(f"{error.message}; where nobody else was asked, the first judge's verdict stands")
+
+
+async def _repeated(sitting: _Sitting, agenda: Agenda) -> None:
+    """Ask more repeats where the first ones disagree."""
+    # In a thread, since a long journal takes its time and Ctrl-C must be heard.
+    found = await asyncio.to_thread(read_more_repeats, sitting.job, sitting.journal, sitting.stop)
+    seats = sorted(found.open)
+    if seats and not sitting.stop.requested:
+        judges = " + ".join(sitting.job.plan.judges[seat] for seat in seats)
+        tasks = found.open.total()
+        sitting.listener.started(replace(agenda.start, judge=judges, tasks=tasks, repeated=True))
+        await sitting.run(found.tasks(sitting.job), seats, tasks)
 
 
 async def _steered(work: asyncio.Future[None], stop: Stop, bench: Bench, listener: Listener) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Literal, get_args
 from agentanvil.aggregate import Reading
 from agentanvil.client.prices import PriceTable
 from agentanvil.errors import UsageError
-from agentanvil.plan import OrderMode
+from agentanvil.plan import FIRST_REPEATS, OrderMode
 from agentanvil.rubric import CallMode, EvidenceMode, Mode
 from agentanvil.runner.gate_settings import GateSettings
 from agentanvil.runner.panel_settings import PanelSettings
@@ -20,6 +21,8 @@ DEFAULT_CONCURRENCY = 16
 DEFAULT_TIMEOUT_S = 120.0
 DEFAULT_ATTEMPTS = 8
 DEFAULT_SEED = 0
+DEFAULT_MOST_REPEATS = 5
+REPEATS_PATTERN = r"^auto(:(?P<most>[0-9]{1,9}))?$"
 LOCAL_DEFAULTS: Mapping[str, Any] = {"concurrency": 8, "timeout": 900.0}
 """What a model on this machine's processors needs instead: each call in flight is a slot of the server."""
 
@@ -77,7 +80,8 @@ class GradeSettings:
 
     `mode`, `calls` and `evidence` are None for what the rubric says. `order` and `vs` (files with the other responses)
     belong to pairwise; `order` is None for `random` there. `reading` is what results are read from. `baseline` is the
-    folder of an earlier run whose failures are known. `defaults` names the settings that anvil.yaml gave: one that
+    folder of an earlier run whose failures are known. With `adaptive`, `repeats` is the most that an item gets: the
+    first two, and the others where these disagree. `defaults` names the settings that anvil.yaml gave: one that
     means nothing in the run's mode is passed over, where a flag is refused. `families` are anvil.yaml's: a model's
     name, or a pattern with `*`, and its family. `gate` is what anvil.yaml and flags say of it.
     """
@@ -98,6 +102,7 @@ class GradeSettings:
     families: Mapping[str, str] = field(default_factory=dict)
     gate: GateSettings = field(default_factory=GateSettings)
     repeats: int = 1
+    adaptive: bool = False
     out: Path | None = None
     mapping: tuple[str, ...] = ()
     limit: int | None = None
@@ -114,11 +119,34 @@ class GradeSettings:
         _one_of("--calls", self.calls, (*get_args(CallMode), "both"))
         _at_least("--repeats", self.repeats, 1)
         _at_least("--limit", self.limit, 1)
+        if self.adaptive:
+            _at_least("--repeats auto:MAX", self.repeats, FIRST_REPEATS + 1)
+        if self.adaptive and self.panel.escalate_to is not None:
+            raise UsageError(
+                "--repeats auto and --escalate-to exclude one another",
+                hint="each asks more where first answers leave doubt: choose more of the same judge, or another one",
+            )
         if not 0 <= self.min_coverage <= 1:
             raise UsageError(
                 f"--min-coverage is a share between 0 and 1, not {self.min_coverage:g}",
                 hint="1.0 asks for every verdict, 0.95 lets one in twenty be missing.",
             )
+
+
+def parse_repeats(given: int | str) -> tuple[int, bool]:
+    """Read how often each question is asked: a number, or `auto` or `auto:MAX`, and whether it is one of these.
+
+    Raises UsageError.
+    """
+    found = re.fullmatch(REPEATS_PATTERN, str(given))
+    if found is not None:
+        return int(found["most"] or DEFAULT_MOST_REPEATS), True
+    if not re.fullmatch(r"-?[0-9]{1,9}", str(given)):
+        raise UsageError(
+            f"--repeats is a number, auto or auto:MAX, not {str(given)!r}",
+            hint=f"auto asks twice, and up to {DEFAULT_MOST_REPEATS} times where the two answers disagree.",
+        )
+    return int(given), False
 
 
 def _one_of(flag: str, value: str | None, choices: tuple[str, ...]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agentanvil.errors import AnvilError, InputError
+from agentanvil.errors import AnvilError, InputError, UsageError
 from agentanvil.runner.estimate import Estimate, estimate
 from agentanvil.runner.events import Listener, RunStart, Tally
 from agentanvil.runner.exits import Ending
@@ -27,6 +27,11 @@ class Arm:
 
     name: str
     settings: GradeSettings
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a run that would not ask every item alike: arms would differ by that, too."""
+        if self.settings.adaptive:
+            raise UsageError("arms that are compared ask every item equally often, so --repeats is a number here")
 
     @property
     def folder(self) -> Path:

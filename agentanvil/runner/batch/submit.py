@@ -178,6 +178,11 @@ def _refuse_strangers(settings: GradeSettings, most: int | None) -> None:
             "a batch asks one judge",
             hint="Submit with one --judge and an --out of its own for each, or ask them all with `anvil grade`.",
         )
+    if settings.adaptive:
+        raise UsageError(
+            "a batch asks everything at once, so it cannot repeat what the first answers leave open",
+            hint="Give --repeats a number, or run `anvil grade --repeats auto`.",
+        )
     if settings.data == STDIN:
         raise UsageError(
             "a batch is collected later, when standard input is gone", hint="Write the rows to a file and name that."
