@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from agentanvil.aggregate.probe import Finding, settle
 from agentanvil.errors import AnvilError, InputError, RunFolderError, Where
 from agentanvil.runner.estimate import Estimate
-from agentanvil.runner.events import Listener, RunStart, Tally
+from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Ending, Exit, probe_exit
 from agentanvil.runner.job import Surroundings, prepare
 from agentanvil.runner.probe_arms import ARMS, Layout, lay_out
@@ -51,7 +51,7 @@ def probe(settings: ProbeSettings, around: Surroundings, listener: Listener) -> 
             with prepare(arm.settings, around):
                 pass
         judge = settings.run.judge
-        end = run_arms(layout.arms, around, _Quieter(listener), max_cost=judge.max_cost, max_calls=judge.max_calls)
+        end = run_arms(layout.arms, around, listener, max_cost=judge.max_cost, max_calls=judge.max_calls)
     except InputError:
         if fresh and not any((arm.folder / "manifest.json").exists() for arm in layout.arms):
             shutil.rmtree(layout.folder, ignore_errors=True)
@@ -84,7 +84,7 @@ def _ended(layout: Layout, end: StudyEnd) -> ProbeResult:
             enough=all(share is None or share >= layout.settings.run.min_coverage for share in covered),
             on_bias=layout.settings.fail_on == "bias",
         ),
-        problem=end.runs[-1].problem if end.runs else None,
+        problem=end.problem,
     )
 
 
@@ -100,33 +100,3 @@ def _refuse_foreign_folder(folder: Path) -> None:
             where=Where(str(folder)),
             hint="Choose an empty or new --out folder.",
         )
-
-
-class _Quieter:
-    """Tells of the arms' progress, and not of a gate that changed rows fail: no gate is decided here."""
-
-    def __init__(self, listener: Listener) -> None:
-        self._listener = listener
-
-    def started(self, start: RunStart) -> None:
-        """Pass it on."""
-        self._listener.started(start)
-
-    def advanced(self, tally: Tally) -> None:
-        """Pass it on."""
-        self._listener.advanced(tally)
-
-    def step(self, name: str, done: float, total: float | None) -> None:
-        """Pass it on."""
-        self._listener.step(name, done, total)
-
-    def notice(self, text: str) -> None:
-        """Pass it on."""
-        self._listener.notice(text)
-
-    def failed(self, text: str) -> None:
-        """Keep it to itself."""
-
-    def finished(self) -> None:
-        """Pass it on."""
-        self._listener.finished()
