@@ -98,3 +98,15 @@ def test_what_is_escalated_is_counted_from_0_again(monkeypatch: pytest.MonkeyPat
     assert "strong: 2 escalated tasks over 3 rows" in text
     assert "3/3" in text
     assert "2/2" in text
+
+
+def test_each_arm_of_a_study_counts_from_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    progress = Progress(quiet=False)
+    for _ in range(2):
+        progress.started(START)
+        for done in range(1, 73):
+            progress.advanced(Tally(done=done))
+        progress.finished()
+    assert terminal.getvalue().count("72/72") == 2
