@@ -14,7 +14,7 @@ from agentanvil.aggregate.measure import Measure
 from agentanvil.aggregate.readings import ReadingTally, reading_notes
 from agentanvil.aggregate.reduce import scores_of
 from agentanvil.aggregate.scores import ScoreTally, cell_count, cell_distribution
-from agentanvil.aggregate.spread import Straddled
+from agentanvil.aggregate.spread import Spread, Straddled, spread_of
 from agentanvil.aggregate.summary import DimensionSummary, Straddle
 from agentanvil.aggregate.variance import Variance
 from agentanvil.stats import Estimate, Interval, wilson_interval
@@ -72,10 +72,11 @@ class DimensionTally:
             self._count_cells(result)
         if spread is not None:
             self._holds += spread.mean >= PASSES_FROM
-            self._scores.add(spread.mean, self._repeats(result, spread.scores))
+            repeats = self._repeats(result, spread)
+            self._scores.add(spread.mean, repeats.scores if repeats is not None else ())
             self._mixed += inapplicable
             self._widest.add(item, spread)
-            for pair in spread.straddles:
+            for pair in repeats.straddles if repeats is not None else ():
                 self._straddles[pair] += 1
                 self._examples[pair] = sorted([*self._examples[pair], (item.index, item.id)])[:_EXAMPLES]
         labels = item.labels
@@ -155,15 +156,16 @@ class DimensionTally:
         for score in scores:
             self._cells[(nearest(score),)] += 1
 
-    def _repeats(self, result: DimensionResult, scores: tuple[float, ...]) -> tuple[float, ...]:
-        """Return the scores that tell how far repeats lie apart.
+    def _repeats(self, result: DimensionResult, spread: Spread) -> Spread | None:
+        """Return the repeats that tell how far repeats lie apart, None where none of these scored.
 
         Those that were only asked because the first ones disagree would make the judge look worse than it is.
         """
         plan = self._frame.plan
         if not plan.adaptive or self._layout.kind == "check":
-            return scores
-        return scores_of(self._frame, self._layout, result.cells[: plan.certain * self._frame.orders])
+            return spread
+        scores = scores_of(self._frame, self._layout, result.cells[: plan.certain * self._frame.orders])
+        return spread_of(scores, self._layout.points) if scores else None
 
     def _evidence_rate(self) -> Estimate:
         n = sum(self._evidence.values())

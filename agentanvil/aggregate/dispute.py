@@ -8,7 +8,7 @@ from dataclasses import replace
 from agentanvil.aggregate.frame import Frame
 from agentanvil.aggregate.item import ItemOutcomes
 from agentanvil.aggregate.reduce import reduce_item
-from agentanvil.plan import BY_CODE, Plan
+from agentanvil.plan import Plan
 from agentanvil.rubric import Rubric
 from agentanvil.verdict import Cell, NotApplicable, Outcome, Scored
 
@@ -29,13 +29,14 @@ class Dispute:
         self._asides = frozenset(seat.judge for seat in plan.others if seat.role != "jury")
         self._jury = frozenset(seat.judge for seat in plan.others if seat.role == "jury")
         self._judged = frozenset(call.name for call in calls if call.judged)
+        self._checks = frozenset(call.name for call in calls if not call.judged)
 
     def arises(self, outcomes: Iterable[Outcome]) -> bool:
         """Tell whether any judge's readings among the outcomes of one item disagree."""
         said: dict[str, list[Outcome]] = {}
         checked: list[Outcome] = []
         for outcome in outcomes:
-            if outcome.judge == BY_CODE:
+            if outcome.call in self._checks:
                 checked.append(outcome)
             elif self._counts(outcome):
                 # A judge of another name sits with the first, as in the journal.

@@ -133,8 +133,8 @@ class Summariser:
         )
 
     def _more_repeats(self) -> MoreRepeats | None:
-        plan = self.frame.plan
-        return MoreRepeats(plan.certain, self._repeated) if plan.certain < plan.repeats else None
+        frame = self.frame
+        return MoreRepeats(frame.plan.certain, self._repeated) if frame.certain < len(frame.keys) else None
 
     def _overall_summary(self, pairwise: Pairwise | None, variance: Variance | None) -> OverallSummary:
         agreement = self._overall_agreement.result(self._seed, "agreement", OVERALL)
