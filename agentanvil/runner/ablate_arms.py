@@ -14,6 +14,7 @@ from agentanvil.report import AtomicText
 from agentanvil.rubric import Rubric, parse_rubric
 from agentanvil.rubric.variant import Clause, clauses, variant_text
 from agentanvil.runner.ablate_settings import AblateSettings, chosen_clauses
+from agentanvil.runner.folder import MANIFEST
 from agentanvil.runner.job import STDIN, Job, Surroundings, prepare, rubric_in_mode
 from agentanvil.runner.probe_changes import IsDrawn
 from agentanvil.runner.probe_rows import ROWS, Draw, write_rows
@@ -52,6 +53,7 @@ def lay_out(settings: AblateSettings, around: Surroundings, files_in: Path | Non
             raise UsageError("the rubric asks no judge, so there is nothing to leave unsaid")
         variants = _Variants.of(job, settings)
         folder = settings.run.out or Path("runs") / f"{job.folder.name.rpartition('-')[0]}-ablate"
+        _refuse_run(folder)
         files = (files_in or folder) / ARMS
         for number, clause in variants.said.items():
             _write_rubric(files / _arm_name(number, clause) / RUBRIC, variants.texts[number])
@@ -66,6 +68,16 @@ def lay_out(settings: AblateSettings, around: Surroundings, files_in: Path | Non
             arms[number] = Arm(name, own)
         return Layout(
             settings, job.rubric, job.panel.name, folder, Arm(WHOLE, whole), arms, variants.said, variants.unsaid
+        )
+
+
+def _refuse_run(folder: Path) -> None:
+    """Raise RunFolderError for the folder of a run: reports of the two would stand side by side."""
+    if (folder / MANIFEST).exists():
+        raise RunFolderError(
+            "this folder holds a run, not an ablation",
+            where=Where(str(folder)),
+            hint="Choose another --out folder; the run's calls come from the cache all the same.",
         )
 
 

@@ -49,7 +49,16 @@ def ablate_settings(data: str, flags: Mapping[str, Any], config: Config) -> Abla
     run = grade_settings(data, flags, config)
     calls = None if run.calls == "both" and "calls" in run.defaults else run.calls
     return AblateSettings(
-        run=replace(run, panel=PanelSettings(), gate=GateSettings(), baseline=None, calls=calls),
+        run=replace(
+            run,
+            panel=PanelSettings(),
+            gate=GateSettings(),
+            baseline=None,
+            calls=calls,
+            # Every arm is to be asked alike, whatever its answers are.
+            repeats=1 if run.adaptive else run.repeats,
+            adaptive=False,
+        ),
         clauses=tuple(flags.get("clause") or ()),
         sample=flags.get("sample"),
         again=flags.get("noise_floor") is not False,

@@ -378,6 +378,21 @@ def test_a_folder_that_holds_the_ablation_of_another_rubric_is_refused(tmp_path:
         assert len(server.requests) == asked
 
 
+def test_the_folder_of_a_run_is_refused(tmp_path: Path) -> None:
+    with FakeServer(graded) as server:
+        studies = Studies(tmp_path, server, rows(2, 1))
+        studies.runs.grade(out=tmp_path / "plain")
+        with pytest.raises(RunFolderError, match="holds a run, not an ablation"):
+            studies.ablate(out=tmp_path / "plain")
+        assert len(server.requests) == 2
+    assert not (tmp_path / "plain" / "arms").exists()
+
+
+def test_repeats_that_depend_on_answers_are_left_aside() -> None:
+    run = ablate_settings("rows.jsonl", {"rubric": "r.yaml"}, Config({"repeats": "auto"})).run
+    assert (run.repeats, run.adaptive) == (1, False)
+
+
 def test_asking_in_both_ways_is_refused_as_a_flag_and_passed_over_as_a_default(tmp_path: Path) -> None:
     flags = {"rubric": "r.yaml", "judge": "compat:m@http://127.0.0.1:1/v1"}
     with pytest.raises(UsageError, match="--calls both"):
