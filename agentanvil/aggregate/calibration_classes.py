@@ -56,7 +56,7 @@ def _figures(figures: Figures, patterns: Patterns, policy: str, name: str) -> Cl
         macro_f1=Measured.of(found.macro_f1, f1_interval),
         macro_precision=found.macro_precision,
         macro_recall=found.macro_recall,
-        kappa=figures.of_pairs(patterns, f"kappa {name}"),
+        kappa=figures.of_pairs(patterns),
         classes=tuple(
             ClassFigure(value, each.precision, each.recall, each.f1)
             for value, each in zip(names_of(figures.measure), found.classes, strict=True)

@@ -55,7 +55,7 @@ class TargetTally:
         categories = raw.in_categories(measure)
         both = raw.where(lambda pattern: bool(pattern[0]))
         paired = categories.where(lambda pattern: bool(pattern[0] and pattern[1]))
-        kappa = figures.of_pairs(paired, "kappa")
+        kappa = figures.of_pairs(paired)
         verdict, reading, further = trust_of(kappa, min_kappa)
         nobody = not self._labelled
         return DimensionCalibration(

@@ -28,6 +28,7 @@ from agentanvil.stats import (
     exact_agreement,
     kappa_features,
     kappa_features_interval,
+    kappa_items_interval,
     kappa_of_features,
     mean,
     mean_error,
@@ -48,11 +49,13 @@ class Figures:
     seed: int
     level: float
 
-    def of_pairs(self, patterns: Patterns, name: str) -> Measured:
-        """Return kappa of readings against labels, in categories."""
+    def of_pairs(self, patterns: Patterns) -> Measured:
+        """Return kappa of readings against labels, in categories, with the interval that verdicts rest on."""
         quadratic, values = self.quadratic, self.measure.values
-        features = [kappa_features(pairs_of(pattern), values, quadratic=quadratic) for pattern in patterns.each]
-        return self.kappa(features, patterns.times, name)
+        clusters = [pairs_of(pattern) for pattern in patterns.each]
+        features = [kappa_features(pairs, values, quadratic=quadratic) for pairs in clusters]
+        interval = kappa_items_interval(clusters, values, patterns.times, quadratic=quadratic, level=self.level)
+        return Measured.of(kappa_of_features(features, patterns.times, quadratic=quadratic), interval)
 
     @property
     def quadratic(self) -> bool:

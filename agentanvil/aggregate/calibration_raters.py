@@ -64,12 +64,9 @@ class RaterTally:
         if not several.items:
             return None
         judge, humans, difference = self._pooled(figures, several)
-        pairs = tuple(
-            RaterPair(a, b, self._kappa(figures, counts, f"{a} and {b}"))
-            for (a, b), counts in sorted(self._pairs.items())
-        )
+        pairs = tuple(RaterPair(a, b, self._kappa(figures, counts)) for (a, b), counts in sorted(self._pairs.items()))
         beside = tuple(
-            RaterKappa(rater, sum(counts.values()), self._kappa(figures, counts, f"judge and {rater}"))
+            RaterKappa(rater, sum(counts.values()), self._kappa(figures, counts))
             for rater, counts in sorted(self._judge.items())
         )
         return Humans(
@@ -113,8 +110,8 @@ class RaterTally:
             Measured.of(*difference),
         )
 
-    def _kappa(self, figures: Figures, counts: Counter[Pattern], name: str) -> Measured:
-        return figures.of_pairs(Patterns.of(counts, signed=figures.measure.mode == "pairwise"), name)
+    def _kappa(self, figures: Figures, counts: Counter[Pattern]) -> Measured:
+        return figures.of_pairs(Patterns.of(counts, signed=figures.measure.mode == "pairwise"))
 
     def _notes(self) -> list[str]:
         notes = []

@@ -54,6 +54,7 @@ from agentanvil.stats.kappa_features import (
     kappa_features_interval,
     kappa_of_features,
 )
+from agentanvil.stats.kappa_jackknife import kappa_items_interval
 from agentanvil.stats.krippendorff import (
     ALPHA_BAR,
     Level,
@@ -165,6 +166,7 @@ __all__ = [
     "kappa_features_among",
     "kappa_features_interval",
     "kappa_interval",
+    "kappa_items_interval",
     "kappa_of_features",
     "kappa_of_tables",
     "kendall_tau_b",

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from agentanvil.stats.binomial import clopper_pearson_interval
 from agentanvil.stats.estimate import Estimate, Interval
 from agentanvil.stats.totals import totals_interval
 
@@ -79,18 +78,18 @@ def kappa_features_interval(
 ) -> Interval:
     """Return kappa's percentile interval, resampling items; see `totals_interval`.
 
-    Where the two sides never differ, every resample gives 1 however few the items are. What can be said of n such
-    items is that up to a share q of others may be as if judged at random, for which kappa is 1 - q; the lower end is
-    then that of Clopper and Pearson for n agreements of n.
+    Where the two sides never differ every resample gives 1, however few the items are: there is no spread to judge the
+    error by, and no interval.
     """
-    interval = totals_interval(
-        features, multiplicity, lambda sums: kappas_of_sums(sums, quadratic), seed=seed, level=level
-    )
-    found = kappa_of_features(features, multiplicity, quadratic=quadratic)
-    if found.value != 1 or interval.low is None:
+
+    def kappas(sums: Floats) -> Floats:
+        return kappas_of_sums(sums, quadratic)
+
+    interval = totals_interval(features, multiplicity, kappas, seed=seed, level=level)
+    if interval.low is None or kappa_of_features(features, multiplicity, quadratic=quadratic).value != 1:
         return interval
-    exact = clopper_pearson_interval(found.n, found.n, level)
-    return Interval(exact.low, 1.0, level, "clopper-pearson, since no item shows a disagreement")
+    reason = "no item shows a disagreement: there is no spread to judge the error by"
+    return Interval(None, None, level, interval.method, reason)
 
 
 def kappa_difference(
