@@ -20,6 +20,7 @@ from agentanvil.runner.exits import Exit
 from agentanvil.runner.job import Surroundings
 from agentanvil.runner.panel_settings import PanelSettings
 from agentanvil.runner.report import report
+from agentanvil.runner.rescore import RescoreSettings, rescore
 from agentanvil.runner.settings import parse_repeats
 from agentanvil.runner.study import Arm
 from tests.fakes.pairs import pair_rows, pair_rubric
@@ -148,6 +149,21 @@ def test_a_run_may_go_on_with_a_number_and_back(tmp_path: Path, server: FakeServ
     assert runs.grade(repeats=5).summary.dimensions[0].states["scored"] == 40
     runs.grade(**AUTO)
     assert runs.reports() == before
+
+
+def test_another_rubric_takes_over_what_there_is(tmp_path: Path, server: FakeServer) -> None:
+    runs = Runs(tmp_path, server, *rows(COUNT))
+    before = runs.grade(**AUTO).summary
+    gated = tmp_path / "gated.yaml"
+    text = runs.rubric.read_text(encoding="utf-8").replace("calls: joint", "calls: joint\ngate: {accuracy: 4}")
+    gated.write_text(text, encoding="utf-8")
+    found = rescore(RescoreSettings(runs.out, str(gated), tmp_path / "new"), Surroundings({}), Collected())
+    assert (found.missing, found.summary.gate.failed) == (0, 2)
+    assert found.summary.coverage == before.coverage
+    assert found.summary.more_repeats == before.more_repeats
+    calls = len(server.requests)
+    runs.grade(rubric=str(gated), out=tmp_path / "new", **AUTO)
+    assert len(server.requests) == calls
 
 
 def test_a_failed_call_is_no_disagreement_and_told_anew_once_it_is_there(tmp_path: Path) -> None:
