@@ -70,7 +70,7 @@ def _figures(target: DimensionCalibration, level: float) -> Table:
             how = found.reason or found.interval.reason or found.interval.method
             table.add_row(name, str(found.n), _value(found), _interval(found), Text(visible(how)))
         else:
-            table.add_row(name, str(found.n), _value(found), "–", Text(visible(found.reason or "")))
+            table.add_row(name, str(found.n), _value(found), "–", Text(visible(found.reason or "mean over pairs")))
     return table
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from agentanvil.aggregate import CalibrationFigures, DimensionCalibration, LabelsUsed
 
-# Below some thirty items percentile intervals of kappa are too short.
+# With fewer booleans or winners of which some are rare, the upper end of kappa's interval lies too low too often.
 _FEW = 30
 
 
@@ -41,5 +41,5 @@ def _of_dimension(found: DimensionCalibration) -> Iterator[str]:
     if missing:
         told = ", ".join(f"{state.replace('_', ' ')} {n}" for state, n in found.missing.items() if n)
         yield f"{found.id}: {missing} of {found.labelled} labelled item(s) have no verdict ({told})"
-    if 0 < found.kappa.n < _FEW:
-        yield f"{found.id}: {found.kappa.n} item(s) are few; below {_FEW} the interval of kappa is likely too short"
+    if found.kappa_weights == "none" and 0 < found.kappa.n < _FEW:
+        yield f"{found.id}: {found.kappa.n} item(s) are few: where one answer is rare, UNTRUSTED may be chance"
