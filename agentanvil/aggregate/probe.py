@@ -130,6 +130,5 @@ def _unless_found(effect: Effect) -> tuple[ProbeVerdict, str]:
 
 
 def _least(effect: Effect) -> str:
-    if effect.least.value is None:
-        return ""
-    return f"one of {effect.least.value:.2g} would be found four times in five" if effect.least.value else "none moved"
+    least = effect.least.value
+    return "" if least is None else f"one of {least:.2g} would be found four times in five"

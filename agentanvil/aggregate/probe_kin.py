@@ -158,8 +158,8 @@ def _both(one: Slope, other: Slope) -> float | None:
 
 def _least(slope: Slope) -> Estimate:
     """The standard error is that of a mean, as it were, of one row."""
-    if slope.standard_error is None:
-        return Estimate(None, slope.estimate.n, slope.estimate.reason or "no standard error")
+    if not slope.standard_error:
+        return Estimate(None, slope.estimate.n, slope.estimate.reason or "the errors have no spread")
     shift = least_detectable_difference_paired(1, slope.standard_error, alpha=ALPHA, power=POWER, kind="z")
     return Estimate(shift.value, slope.estimate.n)
 

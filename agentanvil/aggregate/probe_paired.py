@@ -9,6 +9,8 @@ from agentanvil.aggregate.probe import ALPHA, LEVEL, POWER, SCORE_MARGIN, SHARE_
 from agentanvil.hashing import derive_seed
 from agentanvil.stats import (
     Estimate,
+    Interval,
+    clopper_pearson_interval,
     cluster_bootstrap_mean,
     least_detectable_difference_paired,
     mcnemar_exact,
@@ -68,7 +70,7 @@ class DifferenceTally:
             *self._names,
             unit="points",
             value=found,
-            interval=cluster_bootstrap_mean([(value,) for value in values], times, seed=drawn, level=LEVEL),
+            interval=self._interval(values, times, drawn),
             p_value=test.p_value,
             test=f"paired, {test.method}",
             margin=SCORE_MARGIN * self._range,
@@ -81,12 +83,20 @@ class DifferenceTally:
             examples=self._examples.items,
         )
 
+    def _interval(self, values: list[float], times: list[int], seed: int) -> Interval:
+        """A bootstrap of equal values has no width: where no item moved, the share that may move is bounded instead."""
+        if set(values) != {0.0}:
+            return cluster_bootstrap_mean([(value,) for value in values], times, seed=seed, level=LEVEL)
+        most = clopper_pearson_interval(0, sum(times), LEVEL).high or 0.0
+        return Interval(-most, most, LEVEL, "none moved: clopper-pearson bound of the share that moves, by one point")
+
     def _least(self, found: Estimate) -> Estimate:
         if found.value is None or found.n < 2:
             return Estimate(None, found.n, "fewer than two pairs")
         squares = math.fsum((value - found.value) ** 2 * n for value, n in self._counts.items())
-        spread = math.sqrt(squares / (found.n - 1))
-        return least_detectable_difference_paired(found.n, spread, alpha=ALPHA, power=POWER)
+        if not squares:
+            return least_share(0, found.n)
+        return least_detectable_difference_paired(found.n, math.sqrt(squares / (found.n - 1)), alpha=ALPHA, power=POWER)
 
 
 class PreferenceTally:
@@ -130,8 +140,8 @@ def least_share(discordant: int, n: int, *, half: bool = False) -> Estimate:
 
     At least as many as a sign test needs count as discordant. `half`: of a win rate, which moves half as far.
     """
-    if not n:
-        return Estimate(None, 0, "no items")
+    if n < _FEWEST_FLIPS:
+        return Estimate(None, n, f"fewer than {_FEWEST_FLIPS} items show nothing in a sign test")
     shift = least_detectable_difference_paired(n, math.sqrt(discordant / n), alpha=ALPHA, power=POWER, kind="z").value
     least = max(_FEWEST_FLIPS / n, shift or 0.0)
     return Estimate(least / 2 if half else least, n)

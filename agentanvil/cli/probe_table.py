@@ -11,7 +11,7 @@ from rich.text import Text
 from agentanvil.aggregate.probe import ALPHA, Effect, Finding, ProbeVerdict
 from agentanvil.aggregate.probe_kin import SLOPE
 from agentanvil.cli.output import visible
-from agentanvil.cli.tables import cut, titled_table
+from agentanvil.cli.tables import cut, number, share, span, titled_table
 from agentanvil.runner.probe import ProbeResult
 from agentanvil.stats import Interval
 
@@ -99,12 +99,35 @@ def _lines(result: ProbeResult) -> Iterator[str]:
             f"p-values are corrected by Holm over the {tests} tests of this table and found below {ALPHA:g}; intervals "
             "are 95 % each, uncorrected; an effect as large as `detectable` would be found four times in five"
         )
+    yield from _places(result.findings)
+    yield from _spreads(result.findings)
     yield from _reasons(result.findings)
     for name, count in result.layout.counts.items():
         if count.skipped and count.written:
             told = ", ".join(f"{n} {_SKIPPED.get(why, why)}" for why, n in sorted(count.skipped.items()))
             yield f"{name}: rows that could not be changed: {told}"
     yield f"report: {result.folder}"
+
+
+def _places(findings: tuple[Finding, ...]) -> Iterator[str]:
+    for finding in findings:
+        details = finding.effect.details
+        if "first_pick_rate" in details and details["first_pick_rate"].n:
+            picked, flips = details["first_pick_rate"], details["flip_rate"]
+            yield (
+                f"position: the first response was picked in {share(picked)} of {picked.n} calls that picked one; "
+                f"the two orders gave two winners in {share(flips)} of {flips.n}"
+            )
+
+
+def _spreads(findings: tuple[Finding, ...]) -> Iterator[str]:
+    told = [
+        f"{finding.effect.target} {number(details['sd_of_one_reading'])} ({span(details['sd_interval'])})"
+        for finding in findings
+        if (details := finding.effect.details) and "sd_of_one_reading" in details
+    ]
+    if told:
+        yield f"repeatability: SD of one reading: {', '.join(told)}"
 
 
 def _reasons(findings: tuple[Finding, ...]) -> Iterator[str]:

@@ -86,6 +86,23 @@ def test_differences_by_hand() -> None:
     assert 0 <= found.interval.low < 0.5
 
 
+def test_where_nothing_moved_the_interval_still_has_a_width() -> None:
+    def still(n: int, range_: float) -> Finding:
+        tally = DifferenceTally("format", "Markdown against plain", "accuracy", range_)
+        for _ in range(n):
+            tally.add("i", 1.0, 1.0)
+        return only(tally.effect(0))
+
+    # 1 − 0.025^(1/20): the share that moves may be as large, whatever the sample says.
+    found = still(20, 4.0)
+    assert found.effect.interval.high == pytest.approx(1 - 0.025 ** (1 / 20))
+    assert found.effect.least.value == pytest.approx(6 / 20)
+    assert found.verdict == "no effect found"
+    # In a gate a tenth of the pass rate matters, which 20 items cannot rule out and 40 can.
+    assert still(20, 1.0).verdict == "cannot tell"
+    assert still(40, 1.0).verdict == "no effect found"
+
+
 def test_preferences_by_hand() -> None:
     tally = PreferenceTally("format", "Markdown against plain", "winner")
     for favour in [1.0] * 7 + [0.0] * 2 + [-1.0] + [None]:
@@ -138,7 +155,7 @@ def test_the_least_share_by_hand() -> None:
     # (1.95996 + 0.84162) · √(0.25) / √100 = 0.14008; without any discordant pair six of n are the least.
     assert least_share(25, 100).value == pytest.approx(0.14008, abs=1e-5)
     assert least_share(0, 100).value == pytest.approx(0.06)
-    assert least_share(0, 0).value is None
+    assert least_share(0, 5).value is least_share(0, 0).value is None
 
 
 def test_repeats_by_hand() -> None:
