@@ -147,7 +147,7 @@ def _unseen(dimensions: Sequence[DimensionEffect], detectable: Mapping[str, Esti
         most = (
             "" if least.interval.high is None else f", so that at most {least.interval.high:.0%} of such items change"
         )
-        told.append(f"no score of {names} changed on {least.n} items{most}")
+        told.append(f"no score of {names} changed on {least.n} item{'' if least.n == 1 else 's'}{most}")
     for each in dimensions:
         found = detectable[each.id]
         if found.value is not None:

@@ -47,7 +47,8 @@ def _tested(effect: ClauseEffect) -> Iterator[Change]:
 def _table(report: AblationReport, told: list[tuple[int, ClauseFinding]]) -> Table:
     facts = report.facts
     table = titled_table(
-        f"Without each clause of {facts.rubric_id}: {report.ablation.items} items, {cut(facts.judge, _NAME_WIDTH)}",
+        f"Without each clause of {facts.rubric_id}: {_counted(report.ablation.items, 'item')}, "
+        f"{cut(facts.judge, _NAME_WIDTH)}",
         ("#", "right"),
         ("clause", "fold"),
         ("verdict", "left"),
@@ -105,6 +106,10 @@ def _span(change: Change) -> str:
     return "–" if low is None or high is None else f"{low:+.2f} … {high:+.2f}"
 
 
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def _reasons(told: list[tuple[int, ClauseFinding]]) -> Iterator[str]:
     for number, finding in told:
         clause = finding.clause
@@ -115,9 +120,10 @@ def _reasons(told: list[tuple[int, ClauseFinding]]) -> Iterator[str]:
 
 def _notes(report: AblationReport, folder: str) -> Iterator[str]:
     ablation, facts = report.ablation, report.facts
+    tests, measured = _counted(ablation.tests, "test"), _counted(len(report.measured), "clause")
     yield (
-        f"every change is without − with the clause; p-values of {ablation.tests} tests over {len(report.measured)} "
-        f"clauses are adjusted by Holm and found below {ALPHA:g}; intervals are 95 % each, unadjusted"
+        f"every change is without − with the clause; the p-values of {tests} over {measured} are adjusted by Holm and "
+        f"found below {ALPHA:g}; intervals are 95 % each, unadjusted"
     )
     if not ablation.labelled:
         yield "no labels: whether a change is for better or worse is not known"
