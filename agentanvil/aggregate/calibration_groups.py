@@ -154,6 +154,9 @@ class _GroupFigures:
         return Measured.of(estimate, self._interval(values, name))
 
     def _interval(self, values: Sequence[float], name: str) -> Interval:
+        if len(values) > 1 and min(values) == max(values):
+            reason = "all groups have the same: there is no spread to judge the error by"
+            return Interval(None, None, self.level, _METHOD, reason)
         return cluster_bootstrap_mean(
             [[value] for value in values], seed=derive_seed(self.seed, name), level=self.level
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rich.console import Console, RenderableType
@@ -19,6 +20,7 @@ from agentanvil.stats import Estimate
 _STYLES: dict[Trust | None, str] = {"TRUSTED": "green", "UNTRUSTED": "bold red", "INCONCLUSIVE": "yellow", None: "dim"}
 # A larger matrix is no help to a reader; it is in the JSON.
 _WIDEST_MATRIX = 7
+_RESAMPLES = re.compile(r", \d+ resamples")
 
 
 def print_calibration(console: Console, report: CalibrationReport) -> None:
@@ -67,7 +69,7 @@ def _figures(target: DimensionCalibration, level: float) -> Table:
     )
     for name, found in _named(target):
         if isinstance(found, Measured):
-            how = found.reason or found.interval.reason or found.interval.method
+            how = found.reason or found.interval.reason or _short(found.interval.method)
             table.add_row(name, str(found.n), _value(found), _interval(found), Text(visible(how)))
         else:
             table.add_row(name, str(found.n), _value(found), "–", Text(visible(found.reason or "mean over pairs")))
@@ -95,17 +97,17 @@ def _named(target: DimensionCalibration) -> Iterator[tuple[str, Measured | Estim
             yield from _of_classes(", majority label", target.classes.majority)
     if target.humans is not None:
         yield "person against person", target.humans.kappa
-        yield "judge against person, same items", target.humans.judge
+        yield "judge against person", target.humans.judge
         yield "difference", target.humans.difference
         yield "Fleiss' kappa, people", target.humans.fleiss
         yield "alpha, nominal, people", target.humans.alpha.nominal
         yield "alpha, ordinal, people", target.humans.alpha.ordinal
         yield "alpha, interval, people", target.humans.alpha.interval
-        yield "mean kappa of rater pairs", target.humans.mean_pair_kappa
-        yield "mean kappa of judge and rater", target.humans.mean_judge_kappa
+        yield "mean rater–rater kappa", target.humans.mean_pair_kappa
+        yield "mean judge–rater kappa", target.humans.mean_judge_kappa
     if target.probabilities is not None:
         yield "Spearman, expected score", target.probabilities.spearman
-        yield "mean absolute error, expected", target.probabilities.mean_absolute_error
+        yield "MAE, expected score", target.probabilities.mean_absolute_error
         yield "bias, expected score", target.probabilities.bias
         if target.probabilities.brier is not None:
             yield "Brier score", target.probabilities.brier
@@ -123,8 +125,8 @@ def _matrix(target: DimensionCalibration) -> list[Table]:
     if len(values) > _WIDEST_MATRIX:
         return []
     table = titled_table(
-        f"{visible(target.id)}: verdict (rows) by label, in items",
-        ("", "left"),
+        f"{visible(target.id)}: items",
+        ("verdict ↓ label →", "left"),
         *((value, "right") for value in values),
     )
     for name, row in zip((*values, "no verdict"), target.confusion.counts, strict=True):
@@ -140,6 +142,11 @@ def _closing(report: CalibrationReport, labelled: list[DimensionCalibration]) ->
             for note in target.humans.notes:
                 yield Text(visible(f"note: {target.id}: {note}"))
         yield Text(visible(f"{target.id}: {target.verdict}: {target.reading}"), style=_STYLES[target.verdict])
+
+
+def _short(method: str) -> str:
+    """Return a method as the table has room for it; the JSON has its whole name, with the number of resamples."""
+    return _RESAMPLES.sub("", method).replace("cluster bootstrap percentile", "bootstrap by item")
 
 
 def _further(target: DimensionCalibration) -> str:
