@@ -72,7 +72,7 @@ def command(
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", help="Only the first N rows.")] = None,
     planted: Annotated[
         int | None,
-        typer.Option("--planted", metavar="N", help="Plant each kind of instruction in N rows at most; 50 unless set."),
+        typer.Option("--planted", metavar="N", help="Plant instructions in N rows at most; 50 unless set."),
     ] = None,
     repeats: Annotated[int | None, typer.Option("--repeats", metavar="N", help="Ask each question N times.")] = None,
     fail_on: Annotated[

@@ -11,13 +11,13 @@ from agentanvil.aggregate.probe import ProbeName
 from agentanvil.client.families import Families
 from agentanvil.client.spec import JudgeSpec
 from agentanvil.dataset import WINNER, Asked, Row, open_dataset, parse_map
-from agentanvil.dataset.perturb import KINDS, PlantedKind
+from agentanvil.dataset.perturb import KINDS
 from agentanvil.errors import DatasetError, UsageError
 from agentanvil.rubric import Mode, Rubric, load_rubric
 from agentanvil.runner.job import STDIN, Job, Surroundings, asked_of, prepare
 from agentanvil.runner.kinship import families_of_judge
 from agentanvil.runner.probe_changes import INJECTION, MARKDOWN, PLACEBO, PLAIN, VERBOSITY, IsDrawn, changes
-from agentanvil.runner.probe_rows import ROWS, ArmRows, Draw, draws_of, write_rows
+from agentanvil.runner.probe_rows import ROWS, ArmRows, Draw, drawn_for_planting, write_rows
 from agentanvil.runner.probe_settings import ProbeSettings
 from agentanvil.runner.seats import name_panel, seat_settings
 from agentanvil.runner.settings import GradeSettings
@@ -86,10 +86,11 @@ def _written(settings: ProbeSettings, names: Sequence[str]) -> list[str]:
 
 def _write(settings: ProbeSettings, job: Job, places: Mapping[str, Path]) -> Mapping[str, ArmRows]:
     is_drawn = _drawn(settings, job)
-    draws: Mapping[PlantedKind, IsDrawn] = {}
+    is_planted: IsDrawn = _every
     if PLACEBO in places:
-        draws = draws_of(_rows(job, is_drawn), settings.planted, settings.seed)
-    return write_rows(places, _rows(job, is_drawn, anew=BASE in places), changes(job.rubric, settings.seed, draws))
+        is_planted = drawn_for_planting(_rows(job, is_drawn), settings.planted, settings.seed)
+    rows = _rows(job, is_drawn, anew=BASE in places)
+    return write_rows(places, rows, changes(job.rubric, settings.seed, is_planted))
 
 
 @dataclass(frozen=True, slots=True)

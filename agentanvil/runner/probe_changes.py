@@ -9,6 +9,7 @@ from functools import partial
 
 from agentanvil.dataset import Contender, Row
 from agentanvil.dataset.perturb import (
+    KINDS,
     PlantedKind,
     Unchangeable,
     Wish,
@@ -25,6 +26,8 @@ from agentanvil.rubric import Mode, Rubric
 Change = Callable[[Row], Row | Unchangeable | None]
 """A row → the changed row, why it cannot be changed, or None where it was not drawn."""
 IsDrawn = Callable[[Row], bool]
+End = Callable[[str, Wish, int], str]
+"""A response, what is wished for, and a seed → the response with something after it."""
 VERBOSITY, PLAIN, MARKDOWN, PLACEBO, INJECTION = "verbosity", "plain", "markdown", "placebo", "injection-"
 """The arms' names; of the last, what each begins with."""
 
@@ -50,7 +53,7 @@ _TRANSLATED: Mapping[Mode, tuple[str, ...]] = {
 }
 
 
-def changes(rubric: Rubric, seed: int, draws: Mapping[PlantedKind, IsDrawn]) -> dict[str, Change]:
+def changes(rubric: Rubric, seed: int, is_planted: IsDrawn) -> dict[str, Change]:
     """Return what every arm with changed rows does to one, by the arm's name.
 
     Of a pair, length and form make two versions of response_a, which are compared with each other.
@@ -72,9 +75,9 @@ def changes(rubric: Rubric, seed: int, draws: Mapping[PlantedKind, IsDrawn]) -> 
     found: dict[str, Change] = {VERBOSITY: verbose, MARKDOWN: marked}
     if rubric.mode != "pairwise":
         found[PLAIN] = plain
-    for kind, is_drawn in draws.items():
-        found[f"{INJECTION}{kind}"] = _ending(rubric, partial(_planted, kind), is_drawn, seed)
-    found[PLACEBO] = _ending(rubric, placebo, lambda row: any(drawn(row) for drawn in draws.values()), seed)
+    ends: dict[str, End] = {f"{INJECTION}{kind}": partial(_planted, kind) for kind in KINDS}
+    for name, end in {PLACEBO: placebo, **ends}.items():
+        found[name] = _ending(rubric, end, is_planted, seed)
     return found
 
 
@@ -117,7 +120,7 @@ def _planted(kind: PlantedKind, text: str, wish: Wish, seed: int) -> str:
     return planted(text, kind, wish, seed)
 
 
-def _ending(rubric: Rubric, end: Callable[[str, Wish, int], str], is_drawn: IsDrawn, seed: int) -> Change:
+def _ending(rubric: Rubric, end: End, is_drawn: IsDrawn, seed: int) -> Change:
     """Return what puts `end` after a response that was drawn; of a pair, after the same one whatever the end is."""
     first, second = wishes(rubric)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentanvil.dataset import Row
-from agentanvil.dataset.perturb import KINDS, PlantedKind, row_record
+from agentanvil.dataset.perturb import row_record
 from agentanvil.errors import RunFolderError, Where
 from agentanvil.hashing import derive_seed
 from agentanvil.report import AtomicText
@@ -51,14 +51,16 @@ class Draw:
         return lambda row: row.index in indexes
 
 
-def draws_of(rows: Iterable[Row], most: int, seed: int) -> dict[PlantedKind, IsDrawn]:
-    """Return what tells the rows in which each kind is planted. Rows that cannot be changed are not drawn."""
-    draws = {kind: Draw(most, "planted", seed, kind) for kind in KINDS}
+def drawn_for_planting(rows: Iterable[Row], most: int, seed: int) -> IsDrawn:
+    """Return what tells the rows in which instructions are planted, the same for every kind.
+
+    Rows that cannot be changed are not drawn.
+    """
+    draw = Draw(most, "planted", seed)
     for row in rows:
         if why_unplantable(row) is None:
-            for draw in draws.values():
-                draw.show(row)
-    return {kind: draw.drawn() for kind, draw in draws.items()}
+            draw.show(row)
+    return draw.drawn()
 
 
 def write_rows(folders: Mapping[str, Path], rows: Iterable[Row], changed: Mapping[str, Change]) -> dict[str, ArmRows]:

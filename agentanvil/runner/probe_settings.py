@@ -23,7 +23,7 @@ class ProbeSettings:
     """One `anvil probe`. `run` is how the plain rows are graded, by one judge alone; nothing is gated.
 
     `second_judge` is whom self-preference is measured against. `sample` is how many rows are drawn by seed, None for
-    all. Each kind of instruction is planted in `planted` rows at most, drawn by seed. `fail_on` is what the exit code
+    all. Instructions are planted in `planted` rows at most, drawn by seed. `fail_on` is what the exit code
     tells beside what went wrong.
     """
 
