@@ -20,13 +20,13 @@ from agentanvil.prompt import PROMPT_VERSION
 from agentanvil.report.ablation_files import AblationFacts, AblationReport, write_ablation
 from agentanvil.runner.ablate_arms import Layout, lay_out
 from agentanvil.runner.ablate_settings import AblateSettings
-from agentanvil.runner.estimate import Estimate
+from agentanvil.runner.estimate import Estimate, estimate
 from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Ending, Exit, study_exit
 from agentanvil.runner.job import Surroundings
 from agentanvil.runner.manifest import read_share
 from agentanvil.runner.run_view import open_view, read_run
-from agentanvil.runner.study import Arm, StudyEnd, estimate_arms, run_arms
+from agentanvil.runner.study import Arm, StudyEnd, run_arms
 
 # Exchanges drawn for each test that there may be: enough for the smallest p-value to pass Holm's strictest step.
 _DRAWS_A_TEST = 50
@@ -82,8 +82,13 @@ def estimate_ablation(settings: AblateSettings, around: Surroundings) -> AblateE
     """Return what `ablate` would ask; nothing is sent, nothing is left behind. Raises InputError as `ablate` does."""
     with TemporaryDirectory(prefix="anvil-") as folder:
         layout = lay_out(settings, around, Path(folder))
-        whole, *others = estimate_arms((layout.whole, *layout.arms.values()), around)
-    return AblateEstimate(layout, whole, dict(zip(layout.arms, others, strict=True)))
+        whole = estimate(layout.whole.settings, around)
+        cached = settings.run.judge.cache != "off"
+        arms = {
+            number: estimate(arm.settings, around, layout.shared[number] if cached else frozenset())
+            for number, arm in layout.arms.items()
+        }
+    return AblateEstimate(layout, whole, arms)
 
 
 def _report(layout: Layout, end: StudyEnd) -> AblationReport:

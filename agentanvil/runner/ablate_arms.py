@@ -30,7 +30,7 @@ class Layout:
     """What an ablation is about to do. `whole` is the arm of the rubric as it is, `arms` those without a clause.
 
     `clauses` are what is taken out, by number; `unsaid` are the clauses that this judge is not told in this mode, so
-    that nothing could change without them.
+    that nothing could change without them. `shared` names the calls of each arm that are those of the whole rubric.
     """
 
     settings: AblateSettings
@@ -41,6 +41,7 @@ class Layout:
     arms: Mapping[int, Arm]
     clauses: Mapping[int, Clause]
     unsaid: Mapping[int, Clause]
+    shared: Mapping[int, frozenset[str]]
 
 
 def lay_out(settings: AblateSettings, around: Surroundings, files_in: Path | None = None) -> Layout:
@@ -67,7 +68,15 @@ def lay_out(settings: AblateSettings, around: Surroundings, files_in: Path | Non
             own = replace(run, rubric=str(files / name / RUBRIC), out=folder / ARMS / name / RUN, evidence=evidence)
             arms[number] = Arm(name, own)
         return Layout(
-            settings, job.rubric, job.panel.name, folder, Arm(WHOLE, whole), arms, variants.said, variants.unsaid
+            settings=settings,
+            rubric=job.rubric,
+            judge=job.panel.name,
+            folder=folder,
+            whole=Arm(WHOLE, whole),
+            arms=arms,
+            clauses=variants.said,
+            unsaid=variants.unsaid,
+            shared=variants.shared,
         )
 
 
@@ -83,11 +92,12 @@ def _refuse_run(folder: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Variants:
-    """The clauses of a rubric by number, those that are taken out with the text of the rubric without them."""
+    """The clauses of a rubric by number; `texts` are the rubric without each, `shared` its calls that stay the same."""
 
     said: Mapping[int, Clause]
     unsaid: Mapping[int, Clause]
     texts: Mapping[int, str]
+    shared: Mapping[int, frozenset[str]]
 
     @classmethod
     def of(cls, job: Job, settings: AblateSettings) -> _Variants:
@@ -96,14 +106,17 @@ class _Variants:
         chosen = chosen_clauses(settings.clauses, listed)
         texts = {number: variant_text(job.rubric, clause) for number, clause in chosen.items()}
         told = _words(job, job.rubric)
-        said = {n: clause for n, clause in chosen.items() if _words(job, _asked(job, clause, texts[n])) != told}
+        words = {number: _words(job, _asked(job, clause, texts[number])) for number, clause in chosen.items()}
+        said = {number: clause for number, clause in chosen.items() if words[number] != told}
         if not said:
             raise UsageError(
                 f"{job.panel.name} is told no clause of this rubric that could be left out",
                 where=Where(settings.run.rubric),
                 hint="Clauses are the entries of each dimension's `scope`, `rules`, the built-in rules and `evidence`.",
             )
-        return cls(said, {n: clause for n, clause in chosen.items() if n not in said}, texts)
+        unsaid = {number: clause for number, clause in chosen.items() if number not in said}
+        shared = {n: frozenset(name for name, call in told.items() if words[n][name] == call) for n in said}
+        return cls(said, unsaid, texts, shared)
 
 
 def _asked(job: Job, clause: Clause, text: str) -> Rubric:
@@ -111,8 +124,8 @@ def _asked(job: Job, clause: Clause, text: str) -> Rubric:
     return rubric_in_mode(parse_rubric(text, clause.id), job.settings.mode, evidence)
 
 
-def _words(job: Job, rubric: Rubric) -> object:
-    """Return all that the judge is told of a rubric, whatever the row."""
+def _words(job: Job, rubric: Rubric) -> Mapping[str, object]:
+    """Return all that the judge is told of a rubric, whatever the row, by the calls."""
     calls = plan_calls(rubric, job.settings.calls)
     decides = job.spec is not None and job.spec.rules.decides
     return QuestionRenderer(rubric, calls).templates if decides else PromptRenderer(rubric, calls).templates

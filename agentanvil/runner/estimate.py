@@ -7,7 +7,7 @@ the part of a prompt that it has in its own cache.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
@@ -66,10 +66,13 @@ class Estimate:
     judges: tuple[JudgeEstimate, ...]
 
 
-def estimate(settings: GradeSettings, around: Surroundings) -> Estimate:
-    """Read everything as `grade` would and add up its calls. Raises InputError as `grade` does."""
+def estimate(settings: GradeSettings, around: Surroundings, shared: Collection[str] = frozenset()) -> Estimate:
+    """Read everything as `grade` would and add up its calls. Raises InputError as `grade` does.
+
+    `shared` names the calls whose replies another run will have put into the cache by then.
+    """
     with prepare(settings, around) as job:
-        return _estimate(job, around)
+        return _estimate(job, around, shared)
 
 
 def as_dict(found: Estimate) -> dict[str, Any]:
@@ -102,7 +105,7 @@ def _amount(amount: Amount, seconds: float | None) -> dict[str, Any]:
     return {**asdict(amount), "seconds": seconds}
 
 
-def _estimate(job: Job, around: Surroundings) -> Estimate:
+def _estimate(job: Job, around: Surroundings, shared: Collection[str]) -> Estimate:
     index = read_index(job.folder / JOURNAL, job.plan, job.rows, job.fingerprint)
     escalated = None if job.escalation() is None else len(job.plan.others)
     with ExitStack() as opened:
@@ -114,7 +117,7 @@ def _estimate(job: Job, around: Surroundings) -> Estimate:
         meters = [Meter(job, seat, store) for seat in range(len(job.panel.specs))]
         for task in pending(job, index):
             if task.call.judged:
-                meters[task.seat].add(task)
+                meters[task.seat].add(task, kept=task.call.name in shared)
         if job.plan.certain < job.plan.repeats:
             begun = any(meter.least.calls or meter.least.cached for meter in meters)
             for task, certain in _more_repeats(job, index, begun=begun):

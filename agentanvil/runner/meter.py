@@ -84,10 +84,13 @@ class Meter:
             self._identity = call_identity(self._adapter, self._endpoint)
         self._least, self._most = _Sum(), _Sum()
 
-    def add(self, task: Task, *, certain: bool = True) -> None:
-        """Count a task's call; one that is not `certain` counts towards the most alone."""
+    def add(self, task: Task, *, certain: bool = True, kept: bool = False) -> None:
+        """Count a task's call; one that is not `certain` counts towards the most alone.
+
+        `kept`: its reply will be in the cache, whether or not it is there yet.
+        """
         sums = (self._least, self._most) if certain else (self._most,)
-        if self._is_kept(task):
+        if kept or self._is_kept(task):
             for each in sums:
                 each.cached += 1
             return

@@ -175,6 +175,19 @@ def test_a_dry_run_tells_each_arm_and_leaves_nothing_behind(tmp_path: Path) -> N
     assert (again.whole.calls, again.arms[4].calls, again.arms[1].calls) == (0, 0, 12)
 
 
+def test_a_dry_run_counts_what_arms_share_once(tmp_path: Path) -> None:
+    with FakeServer(answering(leaky(1))) as server:
+        studies = Studies(tmp_path, server, rows(5, 1))
+        how: dict[str, Any] = {"calls": "split", "clauses": ("accuracy.out", "rules")}
+        found = estimate_ablation(studies.settings(cache=str(tmp_path / "cache.sqlite"), **how), Surroundings({}))
+        assert (found.whole.calls, [arm.calls for arm in found.arms.values()]) == (20, [5, 5, 10])
+        assert [arm.cached for arm in found.arms.values()] == [5, 5, 0]
+        studies.ablate(cache=str(tmp_path / "cache.sqlite"), **how)
+        assert len(server.requests) == 20 + 5 + 5 + 10
+        without = estimate_ablation(studies.settings(cache="off", out=tmp_path / "other", **how), Surroundings({}))
+        assert [arm.calls for arm in without.arms.values()] == [10, 10, 10]
+
+
 def test_rows_are_drawn_by_the_seed_and_keep_their_ids(tmp_path: Path) -> None:
     with FakeServer(answering(leaky(1))) as server:
         studies = Studies(tmp_path, server, rows(30, 1))
