@@ -13,6 +13,7 @@ from agentanvil.runner.calibrate import CalibrateSettings, calibrate
 from agentanvil.stats import population_sd
 from tests.fakes.published import read_json, read_lines
 from tests.fakes.runs import Runs, read_table, recording
+from tests.fakes.tokens import token
 
 pytestmark = pytest.mark.published
 
@@ -129,8 +130,8 @@ def test_the_best_of_four_and_the_spread_of_eight_repeats(tmp_path: Path, prompt
     variance = quality.variance
     assert variance is not None
     # The published ICC leaves out the few responses that lack a score; a run takes what they have.
-    assert variance.icc_single.estimate.value == pytest.approx(found["ICC1"], abs=5e-5)
-    assert variance.icc_mean.estimate.value == pytest.approx(found["ICC1k"], abs=5e-5)
+    assert variance.icc_single.estimate.value == pytest.approx(found["ICC1"], abs=1e-4)
+    assert variance.icc_mean.estimate.value == pytest.approx(found["ICC1k"], abs=1e-4)
     report = calibrated(runs, group="meta.of")
     assert report.groups is not None
     told = {
@@ -151,7 +152,8 @@ def spread(runs: Runs) -> tuple[float, float]:
     for cell in read_table(runs.out, "scores.csv"):
         if cell["state"] == "scored":
             scores.setdefault(cell["id"], []).append(float(cell["score"]))
-    population = [found for given in scores.values() if (found := population_sd(given).value) is not None]
+    several = [given for given in scores.values() if len(given) > 1]
+    population = [found for given in several if (found := population_sd(given).value) is not None]
     sample = [float(row["quality_sd"]) for row in read_table(runs.out, "items.csv") if row["quality_sd"]]
     return sum(population) / len(population), sum(sample) / len(sample)
 
@@ -209,7 +211,7 @@ def test_dialogue_scores_that_are_no_whole_numbers(tmp_path: Path) -> None:
         f"  - id: {name}\n    question: How good is this?\n    anchors: {{9: all of it is, 0: nothing of it is}}\n"
         for name in names.values()
     )
-    head = "version: 1\nid: dialogue\nscale: {min: 0, max: 9}\ncalls: split\nevidence: none\nreply: {format: label}\n"
+    head = "version: 1\nid: dialogue\nscale: {min: 0, max: 9}\ncalls: split\nevidence: none\n"
     runs.rubric.write_text(f"{head}dimensions:\n{dimensions}", encoding="utf-8")
     assert runs.grade(reading="expected").problem is None
     report = calibrated(runs, group="meta.doc")
@@ -229,8 +231,8 @@ def test_dialogue_scores_that_are_no_whole_numbers(tmp_path: Path) -> None:
 def between(score: float) -> dict[str, Any]:
     """Return the reply of a judge whose probabilities expect this score: they fall on the two levels around it."""
     below = math.floor(score)
-    above = score - below
-    levels = {str(below): 1 - above, str(below + 1): above}
-    top = [{"token": token, "logprob": math.log(share)} for token, share in levels.items() if share > 0]
-    said = max(top, key=lambda level: level["logprob"])
-    return {"reply": said["token"], "logprobs": {"content": [{**said, "top_logprobs": top}]}}
+    levels = {str(level): share for level, share in ((below, 1 - score + below), (below + 1, score - below)) if share}
+    said = max(levels, key=lambda level: levels[level])
+    others = {level: share for level, share in levels.items() if level != said}
+    spelled = [token('{"reason": "", "score": '), token(said, levels[said], others), token("}")]
+    return {"reply": "".join(part["token"] for part in spelled), "logprobs": {"content": spelled}}
