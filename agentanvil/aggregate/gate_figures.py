@@ -22,8 +22,8 @@ from agentanvil.stats import (
     bounded_mean_interval,
     least_deciding,
     sample_sd,
-    wilson_interval,
-    win_rate_interval,
+    share_against,
+    win_rate_against,
 )
 from agentanvil.verdict import Winner
 
@@ -66,14 +66,14 @@ class ShareTally:
             self._missing += 1
 
     def result(self, unread: int) -> GateFigure:
-        """Decide by Wilson's interval."""
+        """Decide by Wilson's interval, or with few items by the exact one."""
         n, missing = self._passed + self._failed, self._missing + unread
-        level = self._frame.confidence
+        at, level = self._figure.threshold, self._frame.confidence
 
         def gauge(times: float, missing: float) -> Interval:
-            worst = wilson_interval(self._passed * times, n * times + missing, level)
-            best = wilson_interval(self._passed * times + missing, n * times + missing, level)
-            return hull(worst, best)
+            passed, items = self._passed * times, n * times + missing
+            worst = share_against(passed, items, at, level=level)
+            return hull(worst, share_against(passed + missing, items, at, level=level))
 
         value = self._passed / n if n else None
         return decided(self._figure, self._frame.confidence, Measured(value, n, missing, gauge(1, missing), gauge))
@@ -176,16 +176,17 @@ class WinTally:
         self._groups[group_key(pair.group, result.id)] += 1
 
     def result(self, unread: int) -> GateFigure:
-        """Decide by Tango's interval."""
+        """Decide by Tango's interval, or with few comparisons by the exact one."""
         n, missing = self._winners.total(), self._missing + unread
         wins, ties, losses = (self._winners[winner] for winner in ("a", "tie", "b"))
         worth = _effective(self._groups.values()) / n if n else 1.0
 
+        at, level = self._figure.threshold, self._frame.confidence
+
         def gauge(times: float, missing: float) -> Interval:
-            times, level = times * worth, self._frame.confidence
-            missing *= worth
-            worst = win_rate_interval(wins * times, ties * times, losses * times + missing, level)
-            return hull(worst, win_rate_interval(wins * times + missing, ties * times, losses * times, level))
+            won, tied, lost, unknown = (n * worth for n in (wins * times, ties * times, losses * times, missing))
+            worst = win_rate_against(won, tied, lost + unknown, at, level=level)
+            return hull(worst, win_rate_against(won + unknown, tied, lost, at, level=level))
 
         points = sum(POINTS[winner] * times for winner, times in self._winners.items())
         value = points / n if n else None

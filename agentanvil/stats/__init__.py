@@ -3,6 +3,7 @@
 What is undefined is a value of None with a reason.
 """
 
+from agentanvil.stats.against import share_against, win_rate_against
 from agentanvil.stats.agreement import (
     Weights,
     adjacent_agreement,
@@ -203,6 +204,7 @@ __all__ = [
     "required_n_paired",
     "rogan_gladen",
     "sample_sd",
+    "share_against",
     "share_interval",
     "sigmoid",
     "signed_bias",
@@ -216,5 +218,6 @@ __all__ = [
     "wilcoxon_signed_rank",
     "wilson_interval",
     "win_rate",
+    "win_rate_against",
     "win_rate_interval",
 ]

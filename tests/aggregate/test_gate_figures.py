@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agentanvil.aggregate import Gate, GateCircumstances, GateFigure, Summariser
 from agentanvil.rubric import GateTerms, Mode, Rubric
-from agentanvil.stats import wilson_interval, win_rate_interval
+from agentanvil.stats import share_against, wilson_interval, win_rate_against
 from tests.fakes.graded import ERROR, NA, Pair, Score, columns, compare, grade, grade_by, plan, rubric
 
 
@@ -42,8 +42,9 @@ MEAN = of({"a": 4}, confidence=0.95)
     ("scores", "verdict"),
     [
         pytest.param([5] * 3, "inconclusive", id="three-rows-tell-nothing-though-all-pass"),
-        pytest.param([5] * 34, "inconclusive", id="34-of-34-may-be-0.898"),
-        pytest.param([5] * 35, "pass", id="35-of-35-are-0.901-at-least"),
+        pytest.param([5, 5, 1], "inconclusive", id="three-rows-tell-nothing-though-one-fails"),
+        pytest.param([5] * 35, "inconclusive", id="35-of-35-may-be-0.8999"),
+        pytest.param([5] * 36, "pass", id="36-of-36-are-0.9026-at-least"),
         pytest.param([5] * 95 + [1] * 5, "inconclusive", id="0.95-of-100-may-be-0.888"),
         pytest.param([5] * 190 + [1] * 10, "pass", id="0.95-of-200-are-0.91"),
         pytest.param([5] * 80 + [1] * 20, "fail", id="0.80-of-100-are-0.867-at-most"),
@@ -51,13 +52,13 @@ MEAN = of({"a": 4}, confidence=0.95)
         pytest.param([NA] * 9, "inconclusive", id="nothing-to-decide"),
     ],
 )
-def test_the_share_of_items_that_pass_by_wilson(scores: list[Score], verdict: str) -> None:
+def test_the_share_of_items_that_pass_by_its_interval(scores: list[Score], verdict: str) -> None:
     found = gate(scores, SHARE)
     assert (found.rule, found.verdict) == ("interval", verdict)
     (share,) = found.figures
     applying = sum(score is not NA for score in scores)
     assert (share.name, share.n, share.threshold, share.confidence) == ("pass_rate", applying, 0.9, 0.95)
-    assert share.interval == wilson_interval(sum(score == 5 for score in scores), applying)
+    assert share.interval == share_against(sum(score == 5 for score in scores), applying, 0.9)
     assert (found.reasons == ()) == (verdict == "pass")
 
 
@@ -121,7 +122,7 @@ def test_where_missing_verdicts_alone_keep_it_open_no_further_row_is_asked_for()
     ("scores", "asked", "rows"),
     [
         pytest.param([5] * 19 + [1], SHARE, 119, id="wilson-by-hand-139-in-all"),
-        pytest.param([5] * 3, SHARE, 32, id="35-equal-ones-in-all"),
+        pytest.param([5] * 3, SHARE, 33, id="36-equal-ones-in-all"),
         pytest.param([5] * 3, MEAN, 10, id="13-equal-ones-in-all"),
     ],
 )
@@ -252,8 +253,8 @@ def test_the_win_rate_counts_ties_as_half(deltas: list[Score], verdict: str) -> 
     assert found.verdict == verdict
     wins, ties, losses = (deltas.count(value) for value in (1, 0, -1))
     missing = len(deltas) - wins - ties - losses
-    assert found.figures[0].interval.low == win_rate_interval(wins, ties, losses + missing).low
-    assert found.figures[0].interval.high == win_rate_interval(wins + missing, ties, losses).high
+    assert found.figures[0].interval.low == win_rate_against(wins, ties, losses + missing, 0.5).low
+    assert found.figures[0].interval.high == win_rate_against(wins + missing, ties, losses, 0.5).high
 
 
 @settings(max_examples=30)
