@@ -52,7 +52,7 @@ def _table(report: AblationReport, told: list[tuple[int, ClauseFinding]]) -> Tab
         ("#", "right"),
         ("clause", "fold"),
         ("verdict", "left"),
-        ("most on", "fold"),
+        ("dimension", "fold"),
         ("mean", "right"),
         ("95 %", "left"),
         ("p (Holm)", "right"),

@@ -65,24 +65,31 @@ def findings(report: dict[str, Any]) -> dict[str, str]:
     return {name: verdict for name, verdict in verdicts(report).items() if verdict != "no_measurable_effect"}
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
-def test_a_leak_and_a_harmful_rule_are_found_and_nothing_else(tmp_path: Path, seed: int) -> None:
+SOME = ("accuracy.in.1", "accuracy.out.1", "rules.1", "evidence")
+
+
+@pytest.mark.parametrize(
+    ("seed", "wanted"), [(1, SOME), *(pytest.param(seed, EVERY, marks=pytest.mark.slow) for seed in (2, 3, 4))]
+)
+def test_a_leak_and_a_harmful_rule_are_found_and_nothing_else(
+    tmp_path: Path, seed: int, wanted: tuple[str, ...]
+) -> None:
     with FakeServer(answering(leaky(seed))) as server:
         studies = Studies(tmp_path, server, rows(40, seed))
-        result = studies.ablate()
+        result = studies.ablate(clauses=wanted)
     report = studies.report()
     assert (result.exit, result.ending) == (Exit.OK, "complete")
-    assert tuple(verdicts(report)) == EVERY
+    assert tuple(verdicts(report)) == wanted
     assert findings(report) == {"accuracy.out.1": "earns_its_tokens", "rules.1": "harmful"}
-    assert len(server.requests) == 40 * (2 + len(EVERY))
+    assert len(server.requests) == 40 * (2 + len(wanted))
     # Nothing is left out when the whole rubric is asked again, and this judge has no noise.
     assert [each["flips"]["up"] + each["flips"]["down"] for each in report["noise"]["dimensions"]] == [0, 0, 0]
 
 
 def test_a_noisy_judge_that_heeds_nothing_has_no_finding_and_a_noise_floor(tmp_path: Path) -> None:
     with FakeServer(answering(noisy(5))) as server:
-        studies = Studies(tmp_path, server, rows(40, 5))
-        studies.ablate(clauses=("accuracy",))
+        studies = Studies(tmp_path, server, rows(30, 5))
+        studies.ablate(clauses=("accuracy.in",))
     report = studies.report()
     assert findings(report) == {}
     assert report["noise"]["dimensions"][0]["flips"]["share"]["value"] > 0.1
@@ -129,20 +136,21 @@ def test_the_first_reading_and_the_second_are_told_apart(tmp_path: Path) -> None
 
 
 def test_a_budget_stops_cleanly_and_the_same_command_finishes(tmp_path: Path) -> None:
+    wanted = EVERY[:3]
     with FakeServer(answering(leaky(1))) as server:
         studies = Studies(tmp_path, server, rows(10, 1))
-        stopped = studies.ablate(prices=PRICES, max_cost=0.035, concurrency=1)
+        stopped = studies.ablate(prices=PRICES, max_cost=0.035, concurrency=1, clauses=wanted)
         assert (stopped.exit, stopped.ending) == (Exit.MISSING, "budget")
         assert len(server.requests) == 35
         # The whole rubric twice and one clause are measured, the second clause is under way.
         assert list(verdicts(studies.report())) == ["accuracy.in.1"]
-        assert [clause["id"] for clause in studies.report()["unmeasured"]] == list(EVERY[1:])
+        assert [clause["id"] for clause in studies.report()["unmeasured"]] == list(wanted[1:])
         assert not studies.report()["study"]["complete"]
-        done = studies.ablate(prices=PRICES, max_cost=1.0)
+        done = studies.ablate(prices=PRICES, max_cost=1.0, clauses=wanted)
         assert done.exit is Exit.OK
-        assert len(server.requests) == 10 * 10
-    assert studies.report()["study"]["cost_usd"] == pytest.approx(0.1)
-    assert tuple(verdicts(studies.report())) == EVERY
+        assert len(server.requests) == 10 * 5
+    assert studies.report()["study"]["cost_usd"] == pytest.approx(0.05)
+    assert tuple(verdicts(studies.report())) == wanted
 
 
 def test_a_budget_that_does_not_reach_the_first_arm_s_end_measures_nothing(tmp_path: Path) -> None:
