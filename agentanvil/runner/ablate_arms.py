@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agentanvil.dataset import Row
 from agentanvil.errors import RunFolderError, UsageError, Where
 from agentanvil.plan import plan_calls
 from agentanvil.prompt import PromptRenderer, QuestionRenderer, built_in_rules
@@ -16,10 +15,9 @@ from agentanvil.rubric.variant import Clause, clauses, variant_text
 from agentanvil.runner.ablate_settings import AblateSettings, chosen_clauses
 from agentanvil.runner.folder import MANIFEST
 from agentanvil.runner.job import STDIN, Job, Surroundings, prepare, rubric_in_mode
-from agentanvil.runner.probe_changes import IsDrawn
-from agentanvil.runner.probe_rows import ROWS, Draw, write_rows
 from agentanvil.runner.settings import GradeSettings
 from agentanvil.runner.study import Arm
+from agentanvil.runner.study_rows import ROWS, drawn_rows, rows_of, write_rows
 
 WHOLE = "whole"
 ARMS, RUN, RUBRIC = "arms", "run", "rubric.yaml"
@@ -139,29 +137,9 @@ def _with_own_rows(settings: AblateSettings, job: Job, folder: Path) -> GradeSet
     """Return the settings with the rows that all arms read: those drawn, or those of standard input, in a file."""
     if settings.sample is None and settings.run.data != STDIN:
         return settings.run
-    is_drawn = _drawn(settings, job)
-    write_rows({WHOLE: folder}, _rows(job, is_drawn), {})
+    is_drawn = drawn_rows(job, settings.sample, settings.seed)
+    write_rows({WHOLE: folder}, rows_of(job, is_drawn, anew=True), {})
     return replace(settings.run, data=str(folder / ROWS), mapping=(), vs=(), limit=None)
-
-
-def _drawn(settings: AblateSettings, job: Job) -> IsDrawn:
-    if settings.sample is None:
-        return lambda row: row.index >= 0
-    draw = Draw(settings.sample, "sample", settings.seed)
-    for row in job.read_rows():
-        draw.show(row)
-    return draw.drawn()
-
-
-def _rows(job: Job, is_drawn: IsDrawn) -> Iterator[Row]:
-    """Yield the rows that were drawn. Raises UsageError for an agent's run, which cannot be written down anew."""
-    for row in filter(is_drawn, job.read_rows()):
-        if row.trace is not None or (row.rival is not None and row.rival.trace is not None):
-            raise UsageError(
-                f"the row {row.id!r} holds an agent's run, and such rows are graded from their own file alone",
-                hint="Leave --sample away, or take the first rows with --limit; give a file, not standard input.",
-            )
-        yield row
 
 
 def _write_rubric(path: Path, text: str) -> None:

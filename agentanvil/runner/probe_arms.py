@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,18 +10,18 @@ from pathlib import Path
 from agentanvil.aggregate.probe import ProbeName
 from agentanvil.client.families import Families
 from agentanvil.client.spec import JudgeSpec
-from agentanvil.dataset import WINNER, Asked, Row, open_dataset, parse_map
+from agentanvil.dataset import WINNER, Asked, open_dataset, parse_map
 from agentanvil.dataset.perturb import KINDS
 from agentanvil.errors import DatasetError, UsageError
 from agentanvil.rubric import Mode, Rubric, load_rubric
 from agentanvil.runner.job import STDIN, Job, Surroundings, asked_of, prepare
 from agentanvil.runner.kinship import families_of_judge
-from agentanvil.runner.probe_changes import INJECTION, MARKDOWN, PLACEBO, PLAIN, VERBOSITY, IsDrawn, changes
-from agentanvil.runner.probe_rows import ROWS, ArmRows, Draw, drawn_for_planting, write_rows
+from agentanvil.runner.probe_changes import INJECTION, MARKDOWN, PLACEBO, PLAIN, VERBOSITY, changes, why_unplantable
 from agentanvil.runner.probe_settings import ProbeSettings
 from agentanvil.runner.seats import name_panel, seat_settings
 from agentanvil.runner.settings import GradeSettings
 from agentanvil.runner.study import Arm
+from agentanvil.runner.study_rows import ROWS, ArmRows, Draw, drawn_rows, rows_of, write_rows
 
 BASE, SECOND = "base", "second-judge"
 ARMS = "arms"
@@ -85,12 +85,14 @@ def _written(settings: ProbeSettings, names: Sequence[str]) -> list[str]:
 
 
 def _write(settings: ProbeSettings, job: Job, places: Mapping[str, Path]) -> Mapping[str, ArmRows]:
-    is_drawn = _drawn(settings, job)
-    is_planted: IsDrawn = _every
+    is_drawn = drawn_rows(job, settings.sample, settings.seed)
+    draw = Draw(settings.planted, "planted", settings.seed)
     if PLACEBO in places:
-        is_planted = drawn_for_planting(_rows(job, is_drawn), settings.planted, settings.seed)
-    rows = _rows(job, is_drawn, anew=BASE in places)
-    return write_rows(places, rows, changes(job.rubric, settings.seed, is_planted))
+        for row in rows_of(job, is_drawn, anew=False):
+            if why_unplantable(row) is None:
+                draw.show(row)
+    rows = rows_of(job, is_drawn, anew=BASE in places)
+    return write_rows(places, rows, changes(job.rubric, settings.seed, draw.drawn()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,31 +154,6 @@ def _arm_names(settings: ProbeSettings, rubric: Rubric, absent: Mapping[ProbeNam
     if "self-preference" in active and settings.second_judge is not None:
         names.append(SECOND)
     return names
-
-
-def _drawn(settings: ProbeSettings, job: Job) -> IsDrawn:
-    if settings.sample is None:
-        return _every
-    draw = Draw(settings.sample, "sample", settings.seed)
-    for row in job.read_rows():
-        draw.show(row)
-    return draw.drawn()
-
-
-def _every(_row: Row) -> bool:
-    return True
-
-
-def _rows(job: Job, is_drawn: IsDrawn, *, anew: bool = False) -> Iterator[Row]:
-    """Yield the rows that were drawn. Raises UsageError for an agent's run, which is not written `anew`."""
-    for row in job.read_rows():
-        if is_drawn(row):
-            if anew and (row.trace is not None or (row.rival is not None and row.rival.trace is not None)):
-                raise UsageError(
-                    f"the row {row.id!r} holds an agent's run, and such rows are graded from their own file alone",
-                    hint="Leave --sample away, or take the first rows with --limit; give a file, not standard input.",
-                )
-            yield row
 
 
 def _second(settings: ProbeSettings, job: Job, around: Surroundings) -> JudgeSpec | None:

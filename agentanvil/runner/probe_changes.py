@@ -22,10 +22,8 @@ from agentanvil.dataset.perturb import (
 )
 from agentanvil.hashing import derive_seed
 from agentanvil.rubric import Mode, Rubric
+from agentanvil.runner.study_rows import Change, IsDrawn
 
-Change = Callable[[Row], Row | Unchangeable | None]
-"""A row → the changed row, why it cannot be changed, or None where it was not drawn."""
-IsDrawn = Callable[[Row], bool]
 End = Callable[[str, Wish, int], str]
 """A response, what is wished for, and a seed → the response with something after it."""
 VERBOSITY, PLAIN, MARKDOWN, PLACEBO, INJECTION = "verbosity", "plain", "markdown", "placebo", "injection-"

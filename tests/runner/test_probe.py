@@ -313,7 +313,7 @@ def test_another_seed_or_a_foreign_folder_is_refused(tmp_path: Path) -> None:
         probes.probe(only=("verbosity",))
         kept = (probes.out / "arms" / "verbosity" / "rows.jsonl").read_bytes()
         asked = len(server.requests)
-        with pytest.raises(RunFolderError, match="a probe of other rows"):
+        with pytest.raises(RunFolderError, match="a study of other rows"):
             probes.probe(only=("verbosity",), seed=7)
         with pytest.raises(RunFolderError, match="is not a probe's"):
             probes.probe(out=tmp_path)

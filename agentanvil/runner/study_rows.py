@@ -1,4 +1,4 @@
-"""The rows of a probe's arms: which are drawn, and the files that hold them."""
+"""The rows of a study's arms: which are drawn, and the files that hold them."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ import hashlib
 import heapq
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from agentanvil.dataset import Row
-from agentanvil.dataset.perturb import row_record
-from agentanvil.errors import RunFolderError, Where
+from agentanvil.dataset.perturb import Unchangeable, row_record
+from agentanvil.errors import RunFolderError, UsageError, Where
 from agentanvil.hashing import derive_seed
 from agentanvil.report import AtomicText
-from agentanvil.runner.probe_changes import Change, IsDrawn, why_unplantable
+from agentanvil.runner.job import Job
 
 ROWS = "rows.jsonl"
+IsDrawn = Callable[[Row], bool]
+Change = Callable[[Row], Row | Unchangeable | None]
+"""A row → the changed row, why it cannot be changed, or None where it was not drawn."""
 
 
 @dataclass(slots=True)
@@ -51,16 +54,25 @@ class Draw:
         return lambda row: row.index in indexes
 
 
-def drawn_for_planting(rows: Iterable[Row], most: int, seed: int) -> IsDrawn:
-    """Return what tells the rows in which instructions are planted, the same for every kind.
-
-    Rows that cannot be changed are not drawn.
-    """
-    draw = Draw(most, "planted", seed)
-    for row in rows:
-        if why_unplantable(row) is None:
-            draw.show(row)
+def drawn_rows(job: Job, sample: int | None, seed: int) -> IsDrawn:
+    """Return what tells the rows of a study, all of a run's where `sample` is None."""
+    if sample is None:
+        return _every
+    draw = Draw(sample, "sample", seed)
+    for row in job.read_rows():
+        draw.show(row)
     return draw.drawn()
+
+
+def rows_of(job: Job, is_drawn: IsDrawn, *, anew: bool) -> Iterator[Row]:
+    """Yield the rows that were drawn. Raises UsageError for an agent's run, which cannot be written down `anew`."""
+    for row in filter(is_drawn, job.read_rows()):
+        if anew and (row.trace is not None or (row.rival is not None and row.rival.trace is not None)):
+            raise UsageError(
+                f"the row {row.id!r} holds an agent's run, and such rows are graded from their own file alone",
+                hint="Leave --sample away, or take the first rows with --limit; give a file, not standard input.",
+            )
+        yield row
 
 
 def write_rows(folders: Mapping[str, Path], rows: Iterable[Row], changed: Mapping[str, Change]) -> dict[str, ArmRows]:
@@ -116,10 +128,14 @@ class _RowsFile:
             before = hashlib.file_digest(file, hashlib.blake2b).digest()
         if before != self._content.digest():
             raise RunFolderError(
-                "this folder holds a probe of other rows, or with another seed",
+                "this folder holds a study of other rows, or with another seed",
                 where=Where(str(self._path)),
                 hint="Choose another --out folder.",
             )
 
     def commit(self) -> None:
         self._file.commit()
+
+
+def _every(_row: Row) -> bool:
+    return True
