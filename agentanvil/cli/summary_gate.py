@@ -25,7 +25,7 @@ def gate_lines(gate: Gate) -> Iterator[Text]:
 
 def _of_figures(gate: Gate) -> str:
     methods = ", ".join(sorted({figure.interval.method for figure in gate.figures}))
-    rule = f"by {gate.figures[0].confidence:.3g} intervals: {methods}"
+    rule = f"by {100 * gate.figures[0].confidence:g} % intervals: {methods}"
     decided = f"; {gate.passed} items meet the thresholds, {gate.failed} do not, {gate.undecided} undecided"
     return rule + decided * bool(gate.thresholds)
 

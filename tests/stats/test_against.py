@@ -25,7 +25,7 @@ def test_the_exact_interval_below_five_and_the_score_interval_from_there_on() ->
 
 
 def test_two_of_three_are_not_below_0_95() -> None:
-    # Exact upper end of 2 of 3: the p with (1 − p³) … = 0.025, from tables 0.9916.
+    # The exact upper end of 2 of 3 is the p under which two or fewer pass with probability 0.025: 1 − p³ = 0.025.
     found = share_against(2, 3, 0.95)
     assert found.high == pytest.approx(0.9916, abs=1e-4)
     wilson = wilson_interval(2, 3)
