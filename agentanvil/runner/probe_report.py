@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from agentanvil.aggregate.probe import ALPHA, LEVEL, POWER, Example, Finding, verdict_of
+from agentanvil.aggregate.probe import ALPHA, LEVEL, POWER, Effect, Example, Finding, verdict_of
 from agentanvil.dataset import Row
 from agentanvil.errors import RunWriteError, Where
 from agentanvil.prompt import PROMPT_VERSION
@@ -128,22 +128,28 @@ class _Texts:
     def __init__(self, layout: Layout, findings: Sequence[Finding]) -> None:
         self._layout = layout
         self._arms = {arm.name: arm for arm in layout.arms}
+        self._pairs = layout.rubric.mode == "pairwise"
         wanted: dict[str, set[str]] = {}
         for finding in findings:
-            for name in _arms_of(finding):
+            for name in _arms_of(finding.effect, pairs=self._pairs):
                 wanted.setdefault(name, set()).update(example.id for example in finding.effect.examples)
         self._found = {name: self._read(name, ids) for name, ids in wanted.items() if ids and name in self._arms}
 
     def example(self, finding: Finding, example: Example) -> dict[str, Any]:
-        """Return an example with the responses that its two readings are of; of one call asked twice only one."""
-        rows = [self._found.get(name, {}).get(example.id) for name in _arms_of(finding)]
-        texts = [text for row in rows if row is not None for text in _responses(row)]
-        changed = finding.effect.probe in {"verbosity", "format", "injection"}
+        """Return an example with the responses that its readings are of, those after None where they are the same.
+
+        Of a pair these are both, except where two versions of one response were compared.
+        """
+        rows = [self._found.get(name, {}).get(example.id) for name in _arms_of(finding.effect, pairs=self._pairs)]
+        texts = [_responses(row) for row in rows if row is not None]
+        if _is_of_versions(finding.effect, pairs=self._pairs) and texts:
+            texts = [[text] for text in texts[0]]
         return {
             "id": example.id,
             "before": example.before,
             "after": example.after,
-            **({"responses": [_cut(text) for text in texts]} if changed or len(texts) < 3 else {}),
+            "responses_before": texts[0] if texts else None,
+            "responses_after": texts[1] if len(texts) > 1 else None,
         }
 
     def _read(self, name: str, ids: set[str]) -> dict[str, Row]:
@@ -162,18 +168,21 @@ def _until(rows: Iterable[Row], ids: set[str]) -> Iterable[Row]:
                 return
 
 
-def _arms_of(finding: Finding) -> tuple[str, ...]:
+def _arms_of(effect: Effect, *, pairs: bool) -> tuple[str, ...]:
     """Return the arms that hold what an example was read from, before and after."""
-    probe, target = finding.effect.probe, finding.effect.target
-    if target == "winner" and probe in {"verbosity", "format"}:
-        return (VERBOSITY if probe == "verbosity" else MARKDOWN,)
-    if probe == "injection":
-        return BASE, f"{INJECTION}{target}"
-    return {"verbosity": (BASE, VERBOSITY), "format": (PLAIN, MARKDOWN)}.get(probe, (BASE,))
+    if effect.probe == "injection":
+        return BASE, f"{INJECTION}{effect.target}"
+    found = {"verbosity": (BASE, VERBOSITY), "format": (PLAIN, MARKDOWN)}.get(effect.probe, (BASE,))
+    return found[-1:] if _is_of_versions(effect, pairs=pairs) else found
+
+
+def _is_of_versions(effect: Effect, *, pairs: bool) -> bool:
+    """Tell whether two versions of one response were compared with each other, as a pair."""
+    return pairs and effect.probe in {"verbosity", "format"}
 
 
 def _responses(row: Row) -> list[str]:
-    return [row.response] if row.rival is None else [row.response, row.rival.response]
+    return [_cut(side) for side in (row.response, row.rival.response if row.rival is not None else "") if side]
 
 
 def _cut(text: str) -> str:

@@ -342,10 +342,23 @@ def test_examples_show_both_texts(tmp_path: Path) -> None:
     (line, *_) = probes.report()["findings"]
     assert (line["probe"], line["target"], line["effect"]["n"]) == ("format", "accuracy", 12)
     for example in line["examples"]:
-        before, after = example["responses"]
+        ((before,), (after,)) = example["responses_before"], example["responses_after"]
         assert "**" in after
         assert "**" not in before
         assert example["after"] == example["before"] + 1
+
+
+def test_examples_of_pairs_tell_versions_from_sides(tmp_path: Path) -> None:
+    with FakeServer(choosing(lambda a, b, _: "AB"[len(b) > len(a)])) as server:
+        probes = Probes(tmp_path, f"compat:m@{server.url}", *probed_pairs(6))
+        probes.probe(only=("position", "verbosity", "injection"), planted=6)
+    lines = {(line["probe"], line["target"]): line["examples"] for line in probes.report()["findings"]}
+    for example in lines["verbosity", "winner"]:
+        ((before,), (after,)) = example["responses_before"], example["responses_after"]
+        assert after.startswith(before)
+    for example in lines["injection", "encoded"]:
+        assert [len(example[key]) for key in ("responses_before", "responses_after")] == [2, 2]
+    assert all(len(e["responses_before"]) == 2 and e["responses_after"] is None for e in lines["position", "winner"])
 
 
 def test_exits() -> None:
