@@ -137,7 +137,7 @@ class Summariser:
         return MoreRepeats(frame.plan.certain, self._repeated) if frame.certain < len(frame.keys) else None
 
     def _overall_summary(self, pairwise: Pairwise | None, variance: Variance | None) -> OverallSummary:
-        agreement = self._overall_agreement.result(self._seed, "agreement", OVERALL)
+        agreement = self._overall_agreement.result()
         if pairwise is not None and pairwise.labels is not None:
             labels = pairwise.labels
             agreement = labels.verdict if pairwise.reading == "verdict" else labels.expected
@@ -179,7 +179,7 @@ class Summariser:
                     "so the dimension does not say clearly when it applies"
                 )
         if self._idle:
-            notes.append(f"the gate passes over {', '.join(self._idle)}: {self.frame.mode} results have no such figure")
+            notes.append(f"not of the mode {self.frame.mode}, so the gate is without it: {', '.join(self._idle)}")
         if gate.verdict == "undecided" and gate.not_applicable == self._items:
             notes.append("the gate decided nothing: what it asks for applies to no item")
         if self._allow_expected:

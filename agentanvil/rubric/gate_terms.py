@@ -87,11 +87,12 @@ def gated_figures(rubric: Rubric) -> tuple[GatedFigure, ...]:
 
 
 def idle_terms(rubric: Rubric) -> tuple[str, ...]:
-    """Return the figures that the terms name and the mode does not have."""
+    """Return the figures that the terms name and the mode does not have, and the confidence where none decides."""
     terms = rubric.terms
     named = {"pass_rate": terms.pass_rate is not None, "mean": bool(terms.mean), "win_rate": terms.win_rate is not None}
     known = {"absolute": ("pass_rate", "mean"), "gate": ("pass_rate",), "pairwise": ("win_rate",)}[rubric.mode]
-    return tuple(name for name, is_named in named.items() if is_named and name not in known)
+    sure = ("confidence",) if terms.confidence is not None and not gated_figures(rubric) else ()
+    return (*sure, *(name for name, is_named in named.items() if is_named and name not in known))
 
 
 def term_faults(terms: GateTerms) -> Iterator[GateFault]:
@@ -128,7 +129,7 @@ def gate_faults(rubric: Rubric) -> Iterator[GateFault]:
                 "add `pass_rate`, the share of items that must meet them, or move them under `mean`",
             )
     if not gated_figures(rubric):
-        named = " and ".join(f"`{name}`" for name in idle_terms(rubric)) or "`confidence`"
+        named = " and ".join(f"`{name}`" for name in idle_terms(rubric))
         yield GateFault(
             None, f"in the mode {rubric.mode} the gate's {named} would decide nothing", _WANTED[rubric.mode]
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 from agentanvil.aggregate import GateCircumstances
 from agentanvil.errors import ConfigError, InputError, RubricError, UsageError
-from agentanvil.rubric import OVERALL, GateFault, GateTerms, Rubric, gate_faults, gated_figures
+from agentanvil.rubric import OVERALL, GateFault, GateTerms, Mode, Rubric, gate_faults, gated_figures
 from agentanvil.rubric.yaml_text import read_yaml
 from agentanvil.runner.calibration_file import CALIBRATION, Calibration, Instrument, read_calibration
 from agentanvil.runner.gate_settings import GateSettings
@@ -24,20 +24,22 @@ def with_gate(rubric: Rubric, settings: GateSettings) -> Rubric:
     return replace(rubric, terms=settings.terms.over(rubric.terms)) if settings.terms else rubric
 
 
-def settled_gate(rubric: Rubric, settings: GateSettings) -> GateSettings:
-    """Return the settings as far as they mean something under a rubric in its mode.
+def settled_gate(rubric: Rubric, settings: GateSettings, written_for: Mode) -> GateSettings:
+    """Return the settings as far as they mean something under a rubric in the mode of the run.
 
-    A confidence or a calibration that anvil.yaml holds ready for every rubric means nothing where nothing is gated.
-    Raises ConfigError, UsageError or RubricError for a gate that would not decide what it names, and ConfigError for a
-    calibration file that is damaged; one that does not exist yet only makes the judge uncalibrated.
+    A confidence or a calibration that anvil.yaml holds ready for every rubric means nothing where nothing is gated;
+    nor do a rubric's own terms, in another mode than the one that it is written for, where they decide nothing.
+    Raises ConfigError, UsageError or RubricError for a gate that would not decide what it names, and ConfigError
+    for a calibration file that is damaged; one that does not exist yet only makes the judge uncalibrated.
     """
     _refuse_strange_means(rubric, settings)
     terms = settings.terms
-    alone = "confidence" in settings.places and terms == GateTerms(terms.confidence) and not rubric.terms
+    alone = "confidence" in settings.places and terms == GateTerms(terms.confidence)
+    alone = alone and (not rubric.terms or rubric.mode != written_for)
     if alone and not gated_figures(with_gate(rubric, settings)):
         settings = replace(settings, terms=GateTerms())
     gated = with_gate(rubric, settings)
-    for fault in gate_faults(gated):
+    for fault in gate_faults(gated) if settings.terms or rubric.mode == written_for else ():
         raise _refusal(fault, rubric, settings)
     if settings.calibration is None:
         return settings

@@ -132,9 +132,10 @@ def rubric_in_mode(rubric: Rubric, mode: Mode | None, evidence: EvidenceMode | N
 @contextmanager
 def prepare(settings: GradeSettings, around: Surroundings) -> Iterator[Job]:
     """Read and check everything that the user gave. Raises InputError; nothing is spent, nothing is written."""
-    rubric = rubric_in_mode(load_rubric(settings.rubric), settings.mode, settings.evidence)
+    contract = load_rubric(settings.rubric)
+    rubric = rubric_in_mode(contract, settings.mode, settings.evidence)
     settings = _without_pair_defaults(settings, rubric)
-    settings = replace(settings, gate=settled_gate(rubric, settings.gate))
+    settings = replace(settings, gate=settled_gate(rubric, settings.gate, contract.mode))
     rubric = with_gate(rubric, settings.gate)
     _refuse_strangers(settings, rubric)
     checks = CheckRunner(rubric, allow_code=settings.allow_code)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from agentanvil.aggregate import Summary
+from agentanvil.rubric import parse_rubric
 from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Exit
 from agentanvil.runner.folder import RunFolder, write_manifest
@@ -44,6 +45,7 @@ def _gated(manifest: Mapping[str, Any], gate: GateFlags) -> dict[str, Any]:
     """Return the manifest with what the flags say of the gate."""
     plan = manifest["plan"]
     asked = rubric_of({**manifest, "plan": {**plan, "gate": None}})
-    settings = settled_gate(asked, gate.over(GateSettings.of_manifest(manifest)))
+    written_for = parse_rubric(manifest["rubric"]["text"], manifest["rubric"]["file"]).mode
+    settings = settled_gate(asked, gate.over(GateSettings.of_manifest(manifest)), written_for)
     refuse_baseline(plan["baseline"], with_gate(asked, settings))
     return {**manifest, "plan": {**plan, "gate": settings.as_dict()}}

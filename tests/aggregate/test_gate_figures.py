@@ -217,7 +217,7 @@ def test_a_judge_that_must_be_calibrated_and_is_not_lets_nothing_pass() -> None:
 def test_terms_of_another_mode_are_told_to_be_passed_over() -> None:
     rubric = of({"a": 4}, pass_rate=0.9, win_rate=0.5)
     notes = grade(rubric, columns(rubric, a=[5] * 40))[1].notes
-    assert notes == ("the gate passes over win_rate: absolute results have no such figure",)
+    assert notes == ("not of the mode absolute, so the gate is without it: win_rate",)
 
 
 @settings(max_examples=10, deadline=None)

@@ -44,7 +44,7 @@ def test_figures_have_a_line_each() -> None:
         "22 items meet the thresholds, 3 do not, 0 undecided)"
     )
     assert passed == "  pass_rate 0.88 [0.73, 0.95] reaches 0.5"
-    assert unsure.startswith("  mean.a 4.76 [4.4")
+    assert unsure.startswith("  mean.a 4.76 [4.26, 4.93] against 4.5: about ")
     assert "more row(s) of the same kind would decide" in unsure
 
 

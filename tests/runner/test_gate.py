@@ -345,4 +345,19 @@ def test_pairs_are_gated_by_the_win_rate_and_by_nothing_else(tmp_path: Path) -> 
     assert UNKNOWN in result.summary.notes
 
 
+def test_terms_that_a_rubric_has_for_its_own_mode_keep_it_from_no_other(tmp_path: Path) -> None:
+    reply = {
+        name: {"evidence": ["It is the number"], "reason": "so", "pass": True} for name in ("accuracy", "coverage")
+    }
+    lines = [{"id": f"item-{n}", "reply": reply} for n in range(2)]
+    runs = Runs(tmp_path, recording(tmp_path, *lines), *rows(2))
+    with runs.rubric.open("a", encoding="utf-8") as file:
+        file.write("gate: {overall: 4, confidence: 0.95}\n")
+    result = runs.grade(mode="gate")
+    assert (result.exit, result.summary.gate.rule, result.summary.gate.verdict) == (Exit.OK, "every_item", "pass")
+    assert "not of the mode gate, so the gate is without it: confidence" in result.summary.notes
+    with pytest.raises(UsageError, match="in the mode gate the gate's `confidence` would decide nothing"):
+        runs.grade(mode="gate", gate=GateSettings(terms=GateTerms(0.9)))
+
+
 _PLACES = {"pass_rate": Where("anvil.yaml", 3, "gate.pass_rate")}
