@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from agentanvil.client.prices import PriceTable
 from agentanvil.errors import ConfigError, InputError, RubricError, UsageError, Where
 from agentanvil.rubric import GateTerms
+from agentanvil.runner.batch.saved import restored, saved
 from agentanvil.runner.calibrate import CalibrateSettings, calibrate
 from agentanvil.runner.exits import Exit
 from agentanvil.runner.gate_settings import GateFlags, GateSettings
@@ -361,3 +363,11 @@ def test_terms_that_a_rubric_has_for_its_own_mode_keep_it_from_no_other(tmp_path
 
 
 _PLACES = {"pass_rate": Where("anvil.yaml", 3, "gate.pass_rate")}
+
+
+def test_a_batch_keeps_its_gate_until_it_is_collected(tmp_path: Path) -> None:
+    gate = GateSettings("calibration.json", GateTerms(0.9, 0.8, {"overall": 4}, 0.5))
+    runs = made(tmp_path, [5])
+    kept = json.loads(json.dumps(saved(runs.settings(gate=gate))))
+    again = restored(kept, runs.out, PriceTable({}), {}, allow_code=False).gate
+    assert (again.terms, again.calibration) == (gate.terms, str(Path("calibration.json").absolute()))
