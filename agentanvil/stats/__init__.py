@@ -10,7 +10,6 @@ from agentanvil.stats.agreement import (
     agreement_table,
     cohen_kappa,
     exact_agreement,
-    kappa_interval,
     kappa_of_tables,
 )
 from agentanvil.stats.association import (
@@ -81,6 +80,7 @@ from agentanvil.stats.projection import least_deciding
 from agentanvil.stats.ranking import Strengths, bradley_terry, bradley_terry_intervals
 from agentanvil.stats.reliability import ICCForm, icc, icc_interval
 from agentanvil.stats.sample_mean import mean_interval, share_interval, weighted_mean
+from agentanvil.stats.sampling import Draw, inclusion_probabilities, successive_weights, systematic_sample
 from agentanvil.stats.shift import Shift, mean_shift, weighted_shift
 from agentanvil.stats.slope import Slope, clustered_slope
 from agentanvil.stats.spread import (
@@ -107,6 +107,7 @@ __all__ = [
     "Confusion",
     "Corrected",
     "CorrectedPair",
+    "Draw",
     "ErrorMeasure",
     "Estimate",
     "Figure",
@@ -161,12 +162,12 @@ __all__ = [
     "holm",
     "icc",
     "icc_interval",
+    "inclusion_probabilities",
     "kappa_change",
     "kappa_difference",
     "kappa_features",
     "kappa_features_among",
     "kappa_features_interval",
-    "kappa_interval",
     "kappa_items_interval",
     "kappa_of_features",
     "kappa_of_tables",
@@ -209,6 +210,8 @@ __all__ = [
     "sigmoid",
     "signed_bias",
     "spearman",
+    "successive_weights",
+    "systematic_sample",
     "totals_interval",
     "unanimous_share",
     "variance_components",
