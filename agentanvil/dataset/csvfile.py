@@ -34,15 +34,15 @@ class _Feed:
         return text
 
 
-def read_csv(lines: Iterable[tuple[int, str]], file: str, tally: Tally) -> Iterator[Record]:
-    """Yield one record per row; blank lines between rows count in `tally`.
+def read_csv(lines: Iterable[tuple[int, str]], file: str, tally: Tally, delimiter: str = ",") -> Iterator[Record]:
+    """Yield one record per row; blank lines between rows count in `tally`. `delimiter` parts the cells.
 
     An empty cell of an optional column is null. Raises DatasetError on a header that is missing
     or has empty or repeated names, on rows with more or fewer cells, and on broken quoting.
     """
     feed = _Feed(lines)
     header: list[str] | None = None
-    for line, cells in _cells(feed, file):
+    for line, cells in _cells(feed, file, delimiter):
         if not cells or (len(cells) == 1 and not cells[0].strip() and len(header or ()) != 1):
             tally.blank_lines += 1
         elif header is None:
@@ -59,9 +59,9 @@ def read_csv(lines: Iterable[tuple[int, str]], file: str, tally: Tally) -> Itera
         raise DatasetError("the file has no header and no rows", where=Where(file))
 
 
-def _cells(feed: _Feed, file: str) -> Iterator[tuple[int, list[str]]]:
+def _cells(feed: _Feed, file: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     csv.field_size_limit(MAX_CELL)  # the module knows no limit per reader
-    reader = csv.reader(feed, strict=True)
+    reader = csv.reader(feed, strict=True, delimiter=delimiter)
     while True:
         start = feed.number + 1
         try:
