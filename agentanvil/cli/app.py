@@ -17,6 +17,7 @@ VERBS: Mapping[str, str] = {
     "lint": "Read a rubric's contract before a cent is spent.",
     "show": "Print the exact request that would be sent.",
     "judge": "Ask an endpoint what it can do.",
+    "label": "Draw rows for people to label, and read their labels back.",
     "calibrate": "Measure a run's judge against human labels.",
     "compare": "Compare two runs over the same items, and fail on a regression.",
     "probe": "Measure what moves a judge that should not: place, length, form, kin, planted orders.",

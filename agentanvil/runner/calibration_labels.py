@@ -100,8 +100,13 @@ def row_labels() -> LabelSource:
 
 def file_labels(path: Path, rubric: Rubric) -> LabelSource:
     """Return the labels of a file for a run of `rubric`. Raises DatasetError as `read_labels`."""
+    return LabelSource(read_labels(path, labels_asked(rubric)))
+
+
+def labels_asked(rubric: Rubric) -> LabelsAsked:
+    """Return what people may label of a rubric in its mode."""
     pairs = rubric.mode == "pairwise"
     scale = rubric.offered if pairs else rubric.scale
     ranges: dict[str, tuple[float, float]] = {d.id: (scale.min, scale.max) for d in rubric.dimensions}
     ranges[WINNER if pairs else OVERALL] = (-1, 1) if pairs else (scale.min, scale.max)
-    return LabelSource(read_labels(path, LabelsAsked(ranges, booleans=rubric.mode == "gate", winners=pairs)))
+    return LabelsAsked(ranges, booleans=rubric.mode == "gate", winners=pairs)
