@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from agentanvil.aggregate.calibration_patterns import Pattern, Patterns, occurring, pairs_of
 from agentanvil.aggregate.calibration_summary import Alphas
@@ -21,15 +22,16 @@ from agentanvil.stats import (
     Level,
     adjacent_agreement,
     alpha_features,
-    alpha_interval,
     alpha_of_features,
+    alphas_of_sums,
     association_interval,
     association_of_items,
     exact_agreement,
+    jackknife_interval,
     kappa_features,
-    kappa_features_interval,
     kappa_items_interval,
     kappa_of_features,
+    kappas_of_sums,
     mean,
     mean_error,
     mean_error_interval,
@@ -37,7 +39,9 @@ from agentanvil.stats import (
     wilson_interval,
 )
 
-# More numbers than this would have to be held and multiplied for an interval: a minute, where the rest takes seconds.
+Floats = NDArray[np.float64]
+
+# More numbers than this would have to be held for an interval.
 _MOST_CELLS = 20_000_000
 
 
@@ -62,14 +66,18 @@ class Figures:
         """How kappa counts distances: only scores have any."""
         return self.measure.weighting == "quadratic"
 
-    def kappa(self, features: Sequence[tuple[float, ...]], times: Sequence[int], name: str) -> Measured:
-        """Return kappa of what items bring to it, resampled over those that bring anything."""
+    def kappa(self, features: Sequence[tuple[float, ...]], times: Sequence[int], *, quadratic: bool) -> Measured:
+        """Return kappa of what items bring to it, over those that bring anything."""
         kept = [(feature, n) for feature, n in zip(features, times, strict=True) if any(feature)]
         brought, counts = [feature for feature, _ in kept], [n for _, n in kept]
-        interval = kappa_features_interval(
-            brought, counts, quadratic=self.quadratic, seed=derive_seed(self.seed, name), level=self.level
-        )
-        return Measured.of(kappa_of_features(brought, counts, quadratic=self.quadratic), interval)
+        found = kappa_of_features(brought, counts, quadratic=quadratic)
+        if found.value is None:
+            return self.without_interval(found)
+
+        def kappas(sums: Floats) -> Floats:
+            return kappas_of_sums(sums, quadratic)
+
+        return Measured.of(found, jackknife_interval(brought, counts, kappas, level=self.level))
 
     def exact(self, patterns: Patterns) -> Measured:
         """Return the share of equal readings and labels, by item; Wilson's interval over items."""
@@ -122,21 +130,24 @@ class Figures:
             )
             return self.without_interval(_alpha_estimate([tuple(total.tolist())], [1], n, level), reason)
         brought = list(features)
-        seed = derive_seed(self.seed, "alpha", level)
-        return Measured.of(
-            _alpha_estimate(brought, kept.times, n, level),
-            alpha_interval(brought, kept.times, level, seed=seed, coverage=self.level),
-        )
+        found = _alpha_estimate(brought, kept.times, n, level)
+        if found.value is None:
+            return self.without_interval(found)
+
+        def alphas(sums: Floats) -> Floats:
+            return alphas_of_sums(sums, level)
+
+        return Measured.of(found, jackknife_interval(brought, kept.times, alphas, level=self.level))
 
     def too_many(self, patterns: Patterns, width: int) -> str | None:
-        """Return why patterns that bring `width` numbers each cannot be resampled, None where they can."""
+        """Return why patterns that bring `width` numbers each are too many for an interval, None where they are not."""
         if len(patterns.each) * width <= _MOST_CELLS:
             return None
-        return f"{len(patterns.each):,} kinds of items with {width:,} sums each are too many to resample"
+        return f"{len(patterns.each):,} kinds of items with {width:,} sums each are too many for an interval"
 
     def without_interval(self, estimate: Estimate, reason: str | None = None) -> Measured:
         """Return an estimate whose interval is undefined, for the same reason as itself unless told another."""
-        method = "cluster bootstrap percentile"
+        method = "jackknife, Fisher z, t"
         return Measured.of(estimate, Interval(None, None, self.level, method, reason or estimate.reason))
 
     def _share(self, patterns: Patterns, share: Callable[[list[tuple[float, float]]], Estimate]) -> Measured:

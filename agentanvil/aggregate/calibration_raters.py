@@ -18,7 +18,6 @@ from agentanvil.stats import (
     kappa_difference,
     kappa_features,
     kappa_features_among,
-    kappa_features_interval,
     mean,
 )
 
@@ -105,8 +104,8 @@ class RaterTally:
         both = list(zip(judge, humans, strict=True))
         difference = kappa_difference(both, several.times, quadratic=quadratic, seed=seed, level=figures.level)
         return (
-            figures.kappa(judge, several.times, "judge and raters"),
-            figures.kappa(humans, several.times, "raters"),
+            figures.kappa(judge, several.times, quadratic=quadratic),
+            figures.kappa(humans, several.times, quadratic=quadratic),
             Measured.of(*difference),
         )
 
@@ -140,10 +139,7 @@ def _fleiss(figures: Figures, several: Patterns) -> Measured:
     if reason is not None:
         return figures.without_interval(found, reason)
     features = [kappa_features_among(labels, values, quadratic=False) for _, labels in several.each]
-    seed = derive_seed(figures.seed, "Fleiss")
-    return Measured.of(
-        found, kappa_features_interval(features, several.times, quadratic=False, seed=seed, level=figures.level)
-    )
+    return Measured.of(found, figures.kappa(features, several.times, quadratic=False).interval)
 
 
 def _mean_kappa(kappas: Sequence[Measured]) -> Estimate:

@@ -46,13 +46,14 @@ from agentanvil.stats.hypothesis import (
     wilcoxon_signed_rank,
 )
 from agentanvil.stats.interval import cluster_bootstrap_mean, mirrored_bootstrap_mean, wilson_interval
+from agentanvil.stats.jackknife import jackknife_interval
 from agentanvil.stats.kappa_features import (
     ONE_LABEL,
     kappa_difference,
     kappa_features,
     kappa_features_among,
-    kappa_features_interval,
     kappa_of_features,
+    kappas_of_sums,
 )
 from agentanvil.stats.kappa_jackknife import kappa_items_interval
 from agentanvil.stats.krippendorff import (
@@ -61,6 +62,7 @@ from agentanvil.stats.krippendorff import (
     alpha_features,
     alpha_interval,
     alpha_of_features,
+    alphas_of_sums,
     krippendorff_alpha,
 )
 from agentanvil.stats.misclassification import corrected_pass_rate, rogan_gladen
@@ -130,6 +132,7 @@ __all__ = [
     "alpha_features",
     "alpha_interval",
     "alpha_of_features",
+    "alphas_of_sums",
     "association_interval",
     "association_of_items",
     "bca_bootstrap_mean",
@@ -163,14 +166,15 @@ __all__ = [
     "icc",
     "icc_interval",
     "inclusion_probabilities",
+    "jackknife_interval",
     "kappa_change",
     "kappa_difference",
     "kappa_features",
     "kappa_features_among",
-    "kappa_features_interval",
     "kappa_items_interval",
     "kappa_of_features",
     "kappa_of_tables",
+    "kappas_of_sums",
     "kendall_tau_b",
     "krippendorff_alpha",
     "least_deciding",

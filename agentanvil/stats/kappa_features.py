@@ -73,25 +73,6 @@ def kappa_of_features(features: Sequence[Features], multiplicity: Sequence[int],
     return Estimate(None, n, ONE_LABEL) if np.isnan(value) else Estimate(round(value, _DECIMALS) + 0.0, n)
 
 
-def kappa_features_interval(
-    features: Sequence[Features], multiplicity: Sequence[int], *, quadratic: bool, seed: int, level: float = 0.95
-) -> Interval:
-    """Return kappa's percentile interval, resampling items; see `totals_interval`.
-
-    Where the two sides never differ every resample gives 1, however few the items are: there is no spread to judge the
-    error by, and no interval.
-    """
-
-    def kappas(sums: Floats) -> Floats:
-        return kappas_of_sums(sums, quadratic)
-
-    interval = totals_interval(features, multiplicity, kappas, seed=seed, level=level)
-    if interval.low is None or kappa_of_features(features, multiplicity, quadratic=quadratic).value != 1:
-        return interval
-    reason = "no item shows a disagreement: there is no spread to judge the error by"
-    return Interval(None, None, level, interval.method, reason)
-
-
 def kappa_difference(
     features: Sequence[tuple[Features, Features]],
     multiplicity: Sequence[int],

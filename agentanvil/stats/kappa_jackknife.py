@@ -1,10 +1,9 @@
 """The interval of Cohen's kappa that a verdict on a judge rests on, made for few items and for agreement near 1.
 
-Fisher's z of kappa with the items' jackknife error, z ± t · se with n − 1 degrees of freedom: z = artanh kappa is taken
-of all items but one, for each. In simulations (five-point scores whose judge is off by noise or by chance, booleans of
-which one half to 0.85 are true, kappa 0.6 to 0.9) the lower end lay above the truth in at most 3 % of the samples from
-10 items on; the percentile bootstrap's did in 4 to 10 % up to 50 items. Upper ends lay below it in 2 to 4 %, but in 8
-to 12 % for booleans with a rare class and 20 items or fewer.
+It is that of `jackknife_interval`. In simulations (five-point scores whose judge is off by noise or by chance, booleans
+of which one half to 0.85 are true, kappa 0.6 to 0.9) the lower end lay above the truth in at most 3 % of the samples
+from 10 items on; the percentile bootstrap's did in 4 to 10 % up to 50 items. Upper ends lay below it in 2 to 4 %, but
+in 8 to 12 % for booleans with a rare class and 20 items or fewer.
 
 Where three items or fewer show a disagreement, they say little of how large disagreements are. The lower end is then at
 most what exact agreement allows: with a(low) the lower Clopper-Pearson end of the share of agreement and e that of
@@ -21,8 +20,8 @@ from numpy.typing import NDArray
 
 from agentanvil.stats.binomial import clopper_pearson_interval
 from agentanvil.stats.estimate import Interval
+from agentanvil.stats.jackknife import METHOD, fisher_ends
 from agentanvil.stats.kappa_features import ONE_LABEL, kappa_features, kappas_of_sums
-from agentanvil.stats.sample_mean import student_quantile
 
 Floats = NDArray[np.float64]
 Pair = tuple[float, float]
@@ -30,8 +29,7 @@ Pair = tuple[float, float]
 _FEW_DISAGREEMENTS = 3
 _DUST = 1e-9
 _END_DECIMALS = 9
-_JACKKNIFE = "jackknife, Fisher z, t"
-_GUARDED = f"{_JACKKNIFE}, and Clopper-Pearson for few disagreements"
+_GUARDED = f"{METHOD}, and Clopper-Pearson for few disagreements"
 
 
 def kappa_items_interval(
@@ -51,12 +49,12 @@ def kappa_items_interval(
     kept = [(pairs, times) for pairs, times in zip(clusters, multiplicity, strict=True) if pairs and times]
     n = sum(times for _, times in kept)
     if n < 2:
-        return Interval(None, None, level, _JACKKNIFE, "fewer than two items")
+        return Interval(None, None, level, METHOD, "fewer than two items")
     features = np.array([kappa_features(pairs, values, quadratic=quadratic) for pairs, _ in kept])
     times = np.array([times for _, times in kept], dtype=np.float64)
     kappa = float(kappas_of_sums((times @ features)[np.newaxis], quadratic)[0])
     if math.isnan(kappa):
-        return Interval(None, None, level, _JACKKNIFE, ONE_LABEL)
+        return Interval(None, None, level, METHOD, ONE_LABEL)
     apart = math.fsum(_apart(pairs) * times for pairs, times in kept)
     few = apart <= _FEW_DISAGREEMENTS + _DUST
     floor = _floor(n - apart, n, _chance(kept), level) if few else 1.0
@@ -64,21 +62,9 @@ def kappa_items_interval(
         return Interval(round(floor, _END_DECIMALS), 1.0, level, _GUARDED)
     left = kappas_of_sums(times @ features - features, quadratic)
     if np.isnan(left).any():
-        return Interval(None, None, level, _JACKKNIFE, "without one item, both sides would be one and the same label")
-    low, high = _ends(kappa, left, times, level)
-    return Interval(min(low, round(floor, _END_DECIMALS)), high, level, _GUARDED if few else _JACKKNIFE)
-
-
-def _ends(kappa: float, left: Floats, times: Floats, level: float) -> tuple[float, float]:
-    """Return z ± t · se as kappas; `left[i]` is kappa without one item of kind i."""
-    n = float(times.sum())
-    # Without the only disagreement kappa is 1, whose z is infinite: half an item's worth of one is left in.
-    most = 1 - 0.5 / n
-    z, centre = np.arctanh(np.clip(left, -most, most)), math.atanh(min(max(kappa, -most), most))
-    squares = times @ (z - times @ z / n) ** 2
-    half = student_quantile(n - 1, level) * math.sqrt(squares * (n - 1) / n)
-    low, high = (round(math.tanh(end), _END_DECIMALS) + 0.0 for end in (centre - half, centre + half))
-    return low, high
+        return Interval(None, None, level, METHOD, "without one item, both sides would be one and the same label")
+    low, high = fisher_ends(kappa, left, times, level)
+    return Interval(min(low, round(floor, _END_DECIMALS)), high, level, _GUARDED if few else METHOD)
 
 
 def _floor(agreed: float, n: float, chance: float, level: float) -> float:

@@ -80,7 +80,7 @@ def alpha_features(units: Sequence[Sequence[float]], values: Sequence[float], le
 def alpha_of_features(features: Sequence[tuple[float, ...]], multiplicity: Sequence[int], level: Level) -> float | None:
     """Return alpha of items that occur `multiplicity` times each, None where it is 0/0."""
     total = np.array(multiplicity, dtype=np.float64) @ np.array(features)
-    alpha = float(_alphas(total[np.newaxis], level)[0])
+    alpha = float(alphas_of_sums(total[np.newaxis], level)[0])
     # Fractions leave dust in the last bits, which must not depend on how the items or values are ordered.
     return None if np.isnan(alpha) else round(alpha, _DECIMALS) + 0.0
 
@@ -104,7 +104,7 @@ def alpha_interval(
         return Interval(None, None, coverage, method, "fewer than two items")
     patterns, counts = np.array(features, dtype=np.float64), np.array(multiplicity, dtype=np.int64)
     alphas = np.concatenate(
-        [_alphas(totals, level) for totals in resampled_totals(patterns, counts, seed=seed, resamples=resamples)]
+        [alphas_of_sums(totals, level) for totals in resampled_totals(patterns, counts, seed=seed, resamples=resamples)]
     )
     defined = alphas[~np.isnan(alphas)]
     if len(defined) < (1 - _MAX_UNDEFINED_SHARE) * resamples:
@@ -124,7 +124,7 @@ def _moments(units: Sequence[Sequence[float]], centre: float, span: float) -> tu
     return tuple(total.tolist())
 
 
-def _alphas(totals: Floats, level: Level) -> Floats:
+def alphas_of_sums(totals: Floats, level: Level) -> Floats:
     """Return alpha for each row of (B, F) summed features, NaN where no disagreement could be expected."""
     if level == "interval":
         n, first, second, observed = totals.T
