@@ -35,7 +35,10 @@ class Chances:
 
 
 class LabelPriority:
-    """Takes the items of a run in row order. Each of four signals is a number in 0..1, and they are added up.
+    """Takes the items of a run in row order. Each of four signals is a number in 0..1.
+
+    A signal's part of the draw is in proportion to its greatest value, and shared out in proportion to its values: many
+    rows with a middling signal leave room for a few that stand out by another.
 
     `disagreement`: how far verdicts on the row lie apart, over repeats, orders and judges, as a share of the scale.
     `uncertainty`: entropy of the judge's probabilities, or how far their expected score is from a whole one.
@@ -77,10 +80,10 @@ class LabelPriority:
         left = np.flatnonzero(np.frombuffer(self._labelled, dtype=np.uint8) == 0)
         signals = np.asarray(self._signals).reshape(-1, 3)[left]
         parts = np.column_stack([signals, self._shortfalls(left, n)])
-        total = float(parts.sum())
-        if not total:
+        sums, most = parts.sum(axis=0), parts.max(axis=0, initial=0.0)
+        if not sums.any():
             return even_chances(left)
-        parts *= (1 - random) / total
+        parts *= (1 - random) * most / (np.where(sums > 0, sums, 1.0) * most.sum())
         even = random / len(left)
         chosen = np.where(parts.sum(axis=1) > even, parts.argmax(axis=1) + 1, 0)
         return Chances(left, parts.sum(axis=1) + even, tuple([REASONS[place] for place in chosen]))
