@@ -9,15 +9,14 @@ from agentanvil.aggregate.frame import Frame
 from agentanvil.aggregate.item import ItemResult
 from agentanvil.aggregate.measure import Agreement, Measure
 from agentanvil.aggregate.wording import telling
-from agentanvil.hashing import derive_seed
 from agentanvil.stats import (
     Estimate,
     Interval,
     adjacent_agreement,
-    agreement_table,
     exact_agreement,
-    kappa_interval,
-    kappa_of_tables,
+    kappa_features,
+    kappa_items_interval,
+    kappa_of_features,
     mean,
     wilson_interval,
 )
@@ -48,13 +47,13 @@ class AgreementTally:
             read = [self._measure.read(score) for score in scores]
             self._items[tuple(sorted([(score, label) for score in read for label in usable]))] += 1
 
-    def result(self, *seed: str | int) -> Agreement | None:
+    def result(self) -> Agreement | None:
         """Return the agreement, None where nobody labelled anything."""
         if not self._labelled:
             return None
         counted = self._ordered()
         patterns, times = [pattern for pattern, _ in counted], [n for _, n in counted]
-        kappa, interval = self._kappa(patterns, times, derive_seed(*seed))
+        kappa, interval = self._kappa(patterns, times)
         exact = _per_item([exact_agreement(*_columns(pairs)) for pairs in patterns], times)
         adjacent = _per_item([adjacent_agreement(*_columns(pairs)) for pairs in patterns], times)
         if self._measure.mode == "gate":
@@ -83,14 +82,14 @@ class AgreementTally:
         )
         return min(counted, turned)
 
-    def _kappa(self, patterns: Sequence[_Pairs], times: Sequence[int], seed: int) -> tuple[Estimate, Interval]:
-        # Each item's table sums to 1, however many repeats and raters it has.
-        tables = [agreement_table(pairs, self._measure.values) / len(pairs) for pairs in patterns]
-        interval = kappa_interval(tables, times, self._measure.weights, seed=seed)
+    def _kappa(self, patterns: Sequence[_Pairs], times: Sequence[int]) -> tuple[Estimate, Interval]:
+        values, quadratic = self._measure.values, self._measure.weighting == "quadratic"
+        interval = kappa_items_interval(patterns, values, times, quadratic=quadratic)
         n = sum(times)
         if n == 0:
             return Estimate(None, 0, "no item has both a score and a label"), interval
-        value = kappa_of_tables(tables, times, self._measure.weights)
+        features = [kappa_features(pairs, values, quadratic=quadratic) for pairs in patterns]
+        value = kappa_of_features(features, times, quadratic=quadratic).value
         reason = None if value is not None else "judge and labels are one and the same score on every item"
         return Estimate(value, n, reason), interval
 

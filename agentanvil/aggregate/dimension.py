@@ -102,7 +102,7 @@ class DimensionTally:
             repeat_sd=self._scores.repeat_sd(),
             unanimous=self._scores.unanimous(),
             modal_agreement=self._scores.modal_agreement(),
-            agreement=self._agreement.result(seed, "agreement", name),
+            agreement=self._agreement.result(),
             variance=variance,
             kind=self._layout.kind,
             codes={state: _sorted(codes) for state, codes in sorted(self._codes.items())},

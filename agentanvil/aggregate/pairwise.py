@@ -71,13 +71,13 @@ class PairTally:
             shown_first=self._position.shown_first,
             stated=Stated(self._stated, self._disagreements, self._disagreeing.ids),
             preferences=self._preferences(),
-            labels=self.labels(seed),
+            labels=self.labels(),
             ranking=self._models.ranking(chosen, self._groups, seed),
         )
 
-    def labels(self, seed: int) -> PairAgreement | None:
+    def labels(self) -> PairAgreement | None:
         """Return how far people agree, None where nobody labelled a winner."""
-        found = {name: tally.result(seed, "winner", name) for name, tally in self._agreements.items()}
+        found = {name: tally.result() for name, tally in self._agreements.items()}
         calls, verdict, expected = found["calls"], found["verdict"], found["expected"]
         if calls is None or verdict is None or expected is None:
             return None

@@ -71,7 +71,7 @@ class PanelTally:
     def result(self, seed: int) -> PanelSummary:
         """Return the panel's part of the summary; `seed` drives its resampling."""
         plan, terms = self._panel.plan, self._panel.terms
-        judges = tuple([tally.result(seed) for tally in self._judges])
+        judges = tuple([tally.result() for tally in self._judges])
         escalation = self._escalation
         return PanelSummary(
             role=plan.others[0].role,
@@ -170,11 +170,11 @@ class _JudgeTally:
         if labelled and single.labels:
             self._hold_against(single)
 
-    def result(self, seed: int) -> PanelJudge:
+    def result(self) -> PanelJudge:
         """Return the judge's part of the summary."""
         labels: dict[str, Agreement] = {}
         for name, tally in self._labels.items():
-            found = tally.result(seed, "judge", self._judge, name)
+            found = tally.result()
             if found is not None:
                 labels[name] = found
         seat = self._seat

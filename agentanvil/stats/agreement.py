@@ -11,9 +11,7 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agentanvil.stats.estimate import Estimate, Interval
-from agentanvil.stats.interval import RESAMPLES
-from agentanvil.stats.resample import percentile_ends, resampled_totals
+from agentanvil.stats.estimate import Estimate
 
 Weights = Literal["linear", "quadratic"]
 Floats = NDArray[np.float64]
@@ -23,7 +21,6 @@ _ONE_LABEL = "both raters used one and the same label"
 # Differences of decimal scores such as 0.3 − 0.2 carry rounding dust.
 _DUST = 1e-9
 _DECIMALS = 12
-_MAX_UNDEFINED_SHARE = 0.05
 
 
 def exact_agreement(a: Sequence[Label | None], b: Sequence[Label | None]) -> Estimate:
@@ -84,41 +81,6 @@ def kappa_of_tables(
     value = float(_kappas(total[np.newaxis], _disagreement(len(total), weights))[0])
     # Tables of fractions leave dust in the last bits, which must not depend on how the labels are ordered.
     return None if np.isnan(value) else round(value, _DECIMALS) + 0.0
-
-
-def kappa_interval(
-    tables: Sequence[Floats],
-    multiplicity: Sequence[int],
-    weights: Weights | None = None,
-    *,
-    seed: int,
-    resamples: int = RESAMPLES,
-    level: float = 0.95,
-) -> Interval:
-    """Return kappa's percentile interval, resampling items.
-
-    `tables[i]` is the K×K table of one kind of item, `multiplicity[i]` how many items have it. Undefined below
-    two items, and where more than 5 % of the resamples have no kappa, since leaving so many out would flatter.
-    """
-    method = f"cluster bootstrap percentile, {resamples} resamples"
-    if sum(multiplicity) < 2:
-        return Interval(None, None, level, method, "fewer than two items")
-    size = len(tables[0])
-    disagreement = _disagreement(size, weights)
-    patterns = np.array([table.ravel() for table in tables])
-    counts = np.array(multiplicity, dtype=np.int64)
-    kappas = np.concatenate(
-        [
-            _kappas(totals.reshape(-1, size, size), disagreement)
-            for totals in resampled_totals(patterns, counts, seed=seed, resamples=resamples)
-        ]
-    )
-    defined = kappas[~np.isnan(kappas)]
-    if len(defined) < (1 - _MAX_UNDEFINED_SHARE) * resamples:
-        missing = resamples - len(defined)
-        return Interval(None, None, level, method, f"kappa is undefined in {missing} of {resamples} resamples")
-    low, high = percentile_ends(defined, level)
-    return Interval(low, high, level, method)
 
 
 def _pairs(a: Sequence[Label | None], b: Sequence[Label | None]) -> list[tuple[Label, Label]]:

@@ -58,6 +58,16 @@ def test_a_judge_that_agrees_is_trusted_only_when_the_interval_clears_the_bar() 
     assert "does not clear 0.6" in weak.reading
 
 
+@pytest.mark.parametrize(("items", "trusted"), [(3, False), (8, False), (20, True)])
+def test_agreement_throughout_is_believed_only_of_enough_items(items: int, trusted: bool) -> None:
+    human = [(1.0, 5.0)[n % 2] for n in range(items)]
+    found = one([*human], human)
+    assert found.kappa.value == 1
+    assert found.trusted == trusted
+    assert found.kappa_interval.low is not None
+    assert found.kappa_interval.low < 1
+
+
 def test_kappa_by_hand_over_one_repeat_and_one_rater() -> None:
     # Pairs (1,1) (2,3) (3,3) on 1..5: 1 − 1 / 5, as in the tests of kappa itself.
     found = one([1, 2, 3], [1, 3, 3])

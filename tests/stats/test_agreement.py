@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import random
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -11,7 +9,6 @@ from agentanvil.stats import (
     agreement_table,
     cohen_kappa,
     exact_agreement,
-    kappa_interval,
     kappa_of_tables,
 )
 from tests.fakes.published import read_json, read_lines
@@ -72,32 +69,6 @@ def test_a_table_of_fractions_gives_the_same_kappa(pairs: list[tuple[int, int]],
     whole = agreement_table(pairs, SCALE)
     scaled = kappa_of_tables([whole / parts], [parts], "quadratic")
     assert scaled == pytest.approx(kappa_of_tables([whole], [1], "quadratic"))
-
-
-def test_kappa_interval_holds_the_estimate_and_is_reproducible() -> None:
-    rng = random.Random(3)
-    human = [rng.choice(SCALE) for _ in range(80)]
-    judge = [min(5, max(1, h + rng.choice((-1, 0, 0, 1)))) for h in human]
-    tables = [agreement_table([pair], SCALE) for pair in zip(judge, human, strict=True)]
-    interval = kappa_interval(tables, [1] * 80, "quadratic", seed=5)
-    kappa = cohen_kappa(judge, human, SCALE, "quadratic").value
-    assert kappa is not None
-    assert interval.low is not None
-    assert interval.high is not None
-    assert interval.low < kappa < interval.high
-    assert interval == kappa_interval(tables, [1] * 80, "quadratic", seed=5)
-
-
-def test_kappa_interval_is_refused_where_many_resamples_have_no_kappa() -> None:
-    tables = [agreement_table([(1, 1)], (0, 1)), agreement_table([(1, 0)], (0, 1))]
-    interval = kappa_interval(tables, [9, 1], seed=5)
-    assert interval.low is None
-    assert interval.reason
-    assert "undefined in" in interval.reason
-
-
-def test_kappa_interval_needs_two_items() -> None:
-    assert kappa_interval([agreement_table([(1, 1)], (0, 1))], [1], seed=1).reason == "fewer than two items"
 
 
 @pytest.mark.published
