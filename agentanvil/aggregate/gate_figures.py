@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from agentanvil.aggregate.frame import Frame
@@ -121,15 +121,19 @@ class MeanTally:
 
         return decided(self._figure, self._frame.confidence, Measured(mean.value, mean.n, missing, own, gauge, repeats))
 
-    def _bounded(self, counts: dict[float, float] | Counter[float], missing: float) -> BoundedScores:
+    def _on_scale(self, score: float) -> float:
+        """Return a score without what arithmetic left beyond the scale's ends."""
+        return min(max(score, float(self._frame.scale.min)), float(self._frame.scale.max))
+
+    def _bounded(self, counts: Mapping[float, float], missing: float) -> BoundedScores:
         scale = self._frame.scale
         return BoundedScores(counts, scale.min, scale.max, missing)
 
-    def _projected(self, counts: dict[float, float], missing: float) -> Interval:
+    def _projected(self, counts: Mapping[float, float], missing: float) -> Interval:
         scores, level = self._bounded(counts, missing), self._frame.confidence
         return bounded_mean_interval(scores, seed=self._seed, level=level, draws=_PROJECTION_DRAWS)
 
-    def _more_repeats(self, counts: dict[float, float]) -> int | None:
+    def _more_repeats(self, counts: Mapping[float, float]) -> int | None:
         """Return how many more readings of each item would decide, where their spread is most of what is seen.
 
         An item's score varies by what the item is and by 1/R of what one reading is; more repeats take from the second
@@ -144,8 +148,10 @@ class MeanTally:
             return None
 
         def decides(repeats: int) -> bool:
-            drawn = math.sqrt((max(0.0, total - within / now) + within / repeats) / total)
-            shrunk = {mean + (score - mean) * min(1.0, drawn): times for score, times in counts.items()}
+            drawn = min(1.0, math.sqrt((max(0.0, total - within / now) + within / repeats) / total))
+            shrunk: Counter[float] = Counter()
+            for score, times in counts.items():
+                shrunk[self._on_scale(mean + (score - mean) * drawn)] += times
             return verdict_on(self._projected(shrunk, 0), self._figure.threshold) != "inconclusive"
 
         needed = least_deciding(decides, now, MOST_REPEATS)
@@ -180,7 +186,6 @@ class WinTally:
         n, missing = self._winners.total(), self._missing + unread
         wins, ties, losses = (self._winners[winner] for winner in ("a", "tie", "b"))
         worth = _effective(self._groups.values()) / n if n else 1.0
-
         at, level = self._figure.threshold, self._frame.confidence
 
         def gauge(times: float, missing: float) -> Interval:
