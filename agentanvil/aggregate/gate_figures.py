@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
@@ -149,7 +149,7 @@ class MeanTally:
 
         def decides(repeats: int) -> bool:
             drawn = min(1.0, math.sqrt((max(0.0, total - within / now) + within / repeats) / total))
-            shrunk: Counter[float] = Counter()
+            shrunk: defaultdict[float, float] = defaultdict(float)
             for score, times in counts.items():
                 shrunk[self._on_scale(mean + (score - mean) * drawn)] += times
             return verdict_on(self._projected(shrunk, 0), self._figure.threshold) != "inconclusive"
