@@ -102,11 +102,10 @@ class Figures:
         clusters = [[pair] for pair in pairs]
         found = mean_error(clusters, which, patterns.times)
         seed = derive_seed(self.seed, which)
-        if which == "signed_bias" and self.measure.mode == "pairwise":
+        interval = mean_error_interval(clusters, which, patterns.times, seed=seed, level=self.level)
+        if interval.low is not None and which == "signed_bias" and self.measure.mode == "pairwise":
             rows = [[score - label] for score, label in pairs]
             interval = mirrored_bootstrap_mean(rows, patterns.times, seed=seed, level=self.level)
-        else:
-            interval = mean_error_interval(clusters, which, patterns.times, seed=seed, level=self.level)
         return Measured.of(found, interval)
 
     def alphas(self, raw: Patterns, categories: Patterns, units: Callable[[Pattern], list[list[float]]]) -> Alphas:

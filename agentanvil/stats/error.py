@@ -56,12 +56,18 @@ def mean_error_interval(
     resamples: int = RESAMPLES,
     level: float = 0.95,
 ) -> Interval:
-    """Return the interval of `mean_error` by the bootstrap of items. Undefined below two items."""
+    """Return the interval of `mean_error` by the bootstrap of items.
+
+    Undefined below two items, and where all have one and the same error, which shows no spread to judge it by.
+    """
     kept = _kept(clusters, multiplicity)
     if not _summable(kept):
         return Interval(None, None, level, "cluster bootstrap percentile", _NOT_SUMMABLE)
     rows, counts = [[_of_item(pairs, measure)] for pairs, _ in kept], [times for _, times in kept]
-    return cluster_bootstrap_mean(rows, counts, seed=seed, resamples=resamples, level=level)
+    interval = cluster_bootstrap_mean(rows, counts, seed=seed, resamples=resamples, level=level)
+    if interval.low is not None and interval.low == interval.high:
+        return Interval(None, None, level, interval.method, "all items have the same error: there is no spread")
+    return interval
 
 
 def _kept(clusters: Sequence[Sequence[Pair]], multiplicity: Sequence[int] | None) -> list[tuple[Sequence[Pair], int]]:

@@ -96,8 +96,8 @@ def alpha_interval(
 ) -> Interval:
     """Return alpha's percentile interval, resampling clusters: `features[i]` is what one kind of cluster brings.
 
-    Undefined below two clusters, and where more than 5 % of the resamples have no alpha, since leaving so many out
-    would flatter.
+    Undefined below two clusters, where more than 5 % of the resamples have no alpha, since leaving so many out would
+    flatter, and where all resamples have one and the same: that ratings never differ in a few clusters is no proof.
     """
     method = f"cluster bootstrap percentile, {resamples} resamples"
     if sum(multiplicity) < 2:
@@ -111,6 +111,8 @@ def alpha_interval(
         missing = resamples - len(defined)
         return Interval(None, None, coverage, method, f"alpha is undefined in {missing} of {resamples} resamples")
     low, high = percentile_ends(defined, coverage)
+    if low == high:
+        return Interval(None, None, coverage, method, "every resample gives the same alpha: there is no spread")
     return Interval(low, high, coverage, method)
 
 

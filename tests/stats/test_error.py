@@ -70,9 +70,16 @@ def test_the_interval_holds_the_estimate_whatever_the_order(items: list[list[tup
     found, interval = mean_error(items, "signed_bias"), mean_error_interval(items, "signed_bias", seed=seed)
     assert interval == mean_error_interval(items[::-1], "signed_bias", seed=seed)
     assert found.value is not None
-    assert interval.low is not None
-    assert interval.high is not None
-    assert interval.low - 1e-9 <= found.value <= interval.high + 1e-9
+    errors = {round(mean_error([pairs], "signed_bias").value or 0.0, 9) for pairs in items}
+    assert (interval.low is None) == (len(errors) == 1)
+    if interval.low is not None and interval.high is not None:
+        assert interval.low - 1e-9 <= found.value <= interval.high + 1e-9
+
+
+def test_items_of_one_error_show_no_spread_to_judge_it_by() -> None:
+    found = mean_error_interval([[(3.0, 2.0)], [(5.0, 4.0)], [(2.0, 1.0)]], "mean_absolute_error", seed=0)
+    assert (found.low, found.high) == (None, None)
+    assert "no spread" in (found.reason or "")
 
 
 @pytest.mark.slow

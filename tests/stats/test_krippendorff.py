@@ -105,6 +105,13 @@ def test_the_interval_holds_the_estimate_and_repeats_itself(level: Level) -> Non
     assert alpha_interval(features, times, level, seed=4) != interval
 
 
+def test_ratings_that_never_differ_show_no_spread() -> None:
+    features = [alpha_features([unit], SCALE, "ordinal") for unit in ([1, 1], [5, 5])]
+    found = alpha_interval(features, [20, 20], "ordinal", seed=1)
+    assert (found.low, found.high) == (None, None)
+    assert "no spread" in (found.reason or "")
+
+
 def test_a_cluster_counts_once_in_the_interval() -> None:
     """Twenty items in two clusters tell hardly more than two."""
     units = [[1, 1], [2, 5]]
