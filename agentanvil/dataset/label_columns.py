@@ -66,9 +66,9 @@ class LabelColumns:
             if place is None:
                 continue
             name, by = place
-            if by and rater:
-                raise FieldError(column, "names a rater, and so does the column `rater`", "keep one of the two")
             for who, label in self._each(value, column, name, by or rater):
+                if by and rater:
+                    raise FieldError(column, "names a rater, and so does the column `rater`", "keep one of the two")
                 if who in found.setdefault(name, {}):
                     raise FieldError(column, f"{quoted(name)} is labelled by {quoted(who)} twice on this line")
                 found[name][who] = label

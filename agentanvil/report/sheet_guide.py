@@ -8,6 +8,7 @@ from agentanvil.rubric import Dimension, Rubric
 
 _ONE = "Each row of the sheet holds one request and one response."
 _TWO = "Each row of the sheet holds one request and two responses; which of them stands first is a matter of chance."
+_EXPECTED = "`expected` holds one good answer, where there is one; others may be as good."
 _ASKED = {
     "absolute": "In the column of each dimension write {offered}: the highest anchor that the response meets in full.",
     "gate": "In the column of each dimension write {offered}, by its conditions.",
@@ -24,7 +25,7 @@ def sheet_guide(rubric: Rubric, form: SheetForm, sheet: str) -> str:
     blocks = [
         f"# How to fill in {sheet}",
         " ".join((_TWO if form.mode == "pairwise" else _ONE, _ASKED[form.mode].format(offered=form.offered))),
-        _HOW.format(note=NOTE),
+        " ".join((_HOW.format(note=NOTE), *((_EXPECTED,) if rubric.allow_expected else ()))),
         *(block for dimension in rubric.judged for block in _dimension(rubric, form, dimension)),
         "## Rules",
         _list([*built_in_rules(rubric).values(), *rubric.rules]),
@@ -41,7 +42,7 @@ def _dimension(rubric: Rubric, form: SheetForm, dimension: Dimension) -> list[st
         blocks += ["What belongs to it:", _list(scope.inside)]
     if outside:
         blocks += ["What does not:", _list(outside)]
-    return [*blocks, _list(_anchors(rubric, dimension))]
+    return [*blocks, "Conditions:" if rubric.mode == "gate" else "Anchors:", _list(_anchors(rubric, dimension))]
 
 
 def _anchors(rubric: Rubric, dimension: Dimension) -> list[str]:
