@@ -26,6 +26,8 @@ from agentanvil.stats import (
 
 ALPHA = 0.05
 POWER = 0.8
+# With fewer, all signs alike have a probability of 2 / 2^n above alpha: no drop could be found at all.
+LEAST_CLUSTERS = 6
 # Scores that lie anywhere are many; two decimals are far below what any interval of so many items could show.
 _MAX_DISTINCT = 4_000
 _DECIMALS = 2
@@ -103,14 +105,14 @@ def adjusted(figures: Sequence[ComparedFigure]) -> list[float | None]:
     return holm([figure.test.p_value if figure.tested else None for figure in figures])
 
 
-def finding(interval: Interval, adjusted_p: float | None, margin: float) -> Finding:
+def finding(interval: Interval, adjusted_p: float | None, margin: float, clusters: int) -> Finding:
     """Say whether a figure dropped by more than the margin.
 
     Not, where the whole interval is above the drop that counts as none; yes, where the whole interval is below it and
     the test, adjusted for all figures, agrees. Few items that all fell alike have an interval without width, and no
-    test would call that a finding.
+    test would call that a finding; so few that none ever could have no drop ruled out either, however alike they are.
     """
-    if interval.low is None or interval.high is None:
+    if interval.low is None or interval.high is None or clusters < LEAST_CLUSTERS:
         return "undecided"
     if interval.low >= -margin:
         return "no_worse"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentanvil.aggregate.comparison import ComparedFigure, RegressionGate, RegressionVerdict
+from agentanvil.aggregate.comparison_figure import LEAST_CLUSTERS
 from agentanvil.aggregate.wording import plain, telling
 
 
@@ -49,6 +50,9 @@ def _worse(figure: ComparedFigure, margin: float) -> str:
 def _undecided(figure: ComparedFigure, margin: float) -> str:
     if figure.interval.low is None:
         return f"{figure.id} cannot be told: {figure.interval.reason}"
+    if figure.clusters < LEAST_CLUSTERS:
+        few = f"{figure.clusters} paired items could show no drop, whatever they are"
+        return f"{figure.id} cannot be told: {few}; {LEAST_CLUSTERS} is the least"
     least = figure.least_detectable.value
     power = "" if least is None else f"; {figure.clusters} items find a difference from {least:.2g} on"
     return f"{figure.id} cannot be told: {_span(figure, margin)}{power}"

@@ -177,7 +177,9 @@ def _shared(
         elif checked[0]:
             found = checked[0]
             named = ", ".join(quoted(name) for name in checked[1])
-            more = (Unlikeness("request", "A's", f"another for {found} of {len(joined.places)} items, such as {named}"),)
+            more = (
+                Unlikeness("request", "A's", f"another for {found} of {len(joined.places)} items, such as {named}"),
+            )
             if not settings.force:
                 refuse_unlike(more, str(settings.b))
     items = SharedItems(
@@ -203,7 +205,9 @@ def _figures(joined: JoinedColumns, margin: float, seed: int) -> list[ComparedFi
         replace(
             figure,
             adjusted_p=p_value,
-            finding=finding(figure.interval, p_value if figure.tested else figure.test.p_value, margin),
+            finding=finding(
+                figure.interval, p_value if figure.tested else figure.test.p_value, margin, figure.clusters
+            ),
         )
         for figure, p_value in zip(kept, adjusted(kept), strict=True)
     ]

@@ -176,7 +176,8 @@ def test_what_an_interval_says_of_a_drop(
     low: float | None, high: float | None, p_value: float | None, margin: float, wanted: str
 ) -> None:
     interval = Interval(low, high, 0.95, "bootstrap", None if low is not None else "too few")
-    assert finding(interval, p_value, margin) == wanted
+    assert finding(interval, p_value, margin, 6) == wanted
+    assert finding(interval, p_value, margin, 5) == "undecided"
 
 
 def test_a_margin_moves_the_test_too() -> None:
@@ -188,12 +189,24 @@ def test_a_margin_moves_the_test_too() -> None:
     assert of_x([5, 4, 5], [4, 3, 4]).finding == "undecided"  # three items that fell alike: p = 1/4
 
 
+def test_what_could_never_show_a_drop_rules_none_out() -> None:
+    """Of five items all may drop, and p is still 2 / 32."""
+    few = of_x([3, 3, 4, 2, 3], [4, 4, 5, 3, 4])
+    assert (few.interval.low, few.finding) == (1.0, "undecided")
+    assert of_x([3, 4, 5, 2, 1], [3, 4, 5, 2, 1]).finding == "undecided"
+    assert of_x([3, 4, 5, 2, 1, 4], [3, 4, 5, 2, 1, 4]).finding == "no_worse"
+    gate = regression_gate([few], 0.0, 1.0, only_a=0)
+    assert gate.verdict == "inconclusive"
+    assert gate.reasons == ("x cannot be told: 5 paired items could show no drop, whatever they are; 6 is the least",)
+
+
 def figure(name: str, found: str = "no_worse", n: int = 100, missing: int = 0, tested: bool = True) -> ComparedFigure:
     of = of_x([4, 4, 3, 5], [5, 4, 1, 4])
     return replace(
         of,
         id=name,
         n=n,
+        clusters=n,
         tested=tested,
         adjusted_p=0.01,
         finding=found,  # type: ignore[arg-type]
@@ -221,7 +234,7 @@ def test_the_gate_says_why() -> None:
     assert found.reasons == (
         "b is worse: -0.50 [-0.90, -0.10], adjusted p = 0.01",
         "d: 0.80 of A's items have a pair, below 1",
-        "c cannot be told: -0.50 [-0.90, -0.10]; 4 items find a difference from 2.7 on",
+        "c cannot be told: -0.50 [-0.90, -0.10]; 100 items find a difference from 2.7 on",
     )
 
 

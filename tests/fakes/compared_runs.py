@@ -63,7 +63,9 @@ def figures(a: Side, b: Side, margin: float = 0.0, seed: int = 7) -> dict[str, C
         for number, spec in enumerate(both.shape.specs)
     ]
     return {
-        figure.id: replace(figure, adjusted_p=p_value, finding=finding(figure.interval, p_value, margin))
+        figure.id: replace(
+            figure, adjusted_p=p_value, finding=finding(figure.interval, p_value, margin, figure.clusters)
+        )
         for figure, p_value in zip(found, adjusted(found), strict=True)
     }
 
