@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -121,14 +122,11 @@ class Figures:
         values, n = occurring(kept.each), kept.items
         if not n:
             return self.without_interval(Estimate(None, 0, "no item has two ratings"))
-        features = (_shared(units(pattern), values, level) for pattern in kept.each)
         width = {"nominal": len(values) + 1, "ordinal": len(values) ** 2, "interval": 4}[level]
         if (reason := self.too_many(kept, width)) is not None:
-            total = sum(
-                (np.array(each) * times for each, times in zip(features, kept.times, strict=True)), np.zeros(width)
-            )
-            return self.without_interval(_alpha_estimate([tuple(total.tolist())], [1], n, level), reason)
-        brought = list(features)
+            total = _summed(kept, values, level, units)
+            return self.without_interval(_alpha_estimate([total], [1], n, level), reason)
+        brought = [_shared(units(pattern), values, level) for pattern in kept.each]
         found = _alpha_estimate(brought, kept.times, n, level)
         if found.value is None:
             return self.without_interval(found)
@@ -174,7 +172,20 @@ def raters_alone(pattern: Pattern) -> list[list[float]]:
 
 
 def _shared(units: list[list[float]], values: Sequence[float], level: Level) -> tuple[float, ...]:
-    return tuple(feature / len(units) for feature in alpha_features(units, values, level))
+    found = alpha_features(units, values, level)
+    return found if len(units) == 1 else tuple(feature / len(units) for feature in found)
+
+
+def _summed(
+    patterns: Patterns, values: Sequence[float], level: Level, units: Callable[[Pattern], list[list[float]]]
+) -> tuple[float, ...]:
+    """Return what all items bring to alpha together, without holding what each of them brings."""
+    by_weight: defaultdict[float, list[list[float]]] = defaultdict(list)
+    for pattern, times in zip(patterns.each, patterns.times, strict=True):
+        found = units(pattern)
+        by_weight[times / len(found)] += found
+    sums = [np.array(alpha_features(each, values, level)) * weight for weight, each in sorted(by_weight.items())]
+    return tuple(np.sum(sums, axis=0).tolist())
 
 
 def _alpha_estimate(features: Sequence[tuple[float, ...]], times: Sequence[int], n: int, level: Level) -> Estimate:

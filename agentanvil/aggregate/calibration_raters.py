@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
-from agentanvil.aggregate.calibration_figures import Figures, raters_alone
+from agentanvil.aggregate.calibration_figures import Figures, Floats, raters_alone
 from agentanvil.aggregate.calibration_patterns import Pattern, Patterns, occurring, pairs_of
 from agentanvil.aggregate.calibration_summary import Humans, RaterKappa, RaterPair
 from agentanvil.aggregate.measure import Measure
 from agentanvil.aggregate.measured import Measured
-from agentanvil.hashing import derive_seed
 from agentanvil.stats import (
     Estimate,
     fleiss_kappa,
-    kappa_difference,
+    jackknife_interval,
     kappa_features,
     kappa_features_among,
+    kappas_of_sums,
     mean,
 )
 
@@ -100,14 +101,10 @@ class RaterTally:
         values, quadratic = figures.measure.values, figures.quadratic
         judge = [kappa_features(pairs_of(pattern), values, quadratic=quadratic) for pattern in several.each]
         humans = [kappa_features_among(labels, values, quadratic=quadratic) for _, labels in several.each]
-        seed = derive_seed(figures.seed, "judge against ceiling")
-        both = list(zip(judge, humans, strict=True))
-        difference = kappa_difference(both, several.times, quadratic=quadratic, seed=seed, level=figures.level)
-        return (
-            figures.kappa(judge, several.times, quadratic=quadratic),
-            figures.kappa(humans, several.times, quadratic=quadratic),
-            Measured.of(*difference),
-        )
+        against = figures.kappa(judge, several.times, quadratic=quadratic)
+        among = figures.kappa(humans, several.times, quadratic=quadratic)
+        joined = [one + other for one, other in zip(judge, humans, strict=True)]
+        return against, among, _difference(figures, (against, among), joined, several.times)
 
     def _kappa(self, figures: Figures, counts: Counter[Pattern]) -> Measured:
         return figures.of_pairs(Patterns.of(counts, signed=figures.measure.mode == "pairwise"))
@@ -122,6 +119,26 @@ class RaterTally:
                 "they count in the pooled figures, not rater by rater; a labels file names its raters"
             )
         return notes
+
+
+def _difference(
+    figures: Figures, kappas: tuple[Measured, Measured], joined: list[tuple[float, ...]], times: Sequence[int]
+) -> Measured:
+    """Return the judge's kappa minus people's; each item brings to both, and is left out of both."""
+    against, among = kappas
+    n = min(against.n, among.n)
+    if against.value is None or among.value is None:
+        return figures.without_interval(Estimate(None, n, against.reason or among.reason))
+    half = len(joined[0]) // 2
+
+    def halved(sums: Floats) -> Floats:  # of -2..2, so that it lies in -1..1
+        one, other = (kappas_of_sums(part, figures.quadratic) for part in (sums[:, :half], sums[:, half:]))
+        return (one - other) / 2
+
+    found = jackknife_interval(joined, times, halved, level=figures.level)
+    if found.low is not None and found.high is not None:
+        found = replace(found, low=2 * found.low, high=2 * found.high)
+    return Measured.of(Estimate(against.value - among.value, n), found)
 
 
 def _fleiss(figures: Figures, several: Patterns) -> Measured:
