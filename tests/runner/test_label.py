@@ -252,6 +252,39 @@ def test_pairs_are_shuffled_and_turned_back(tmp_path: Path) -> None:
     }
 
 
+def test_raters_see_what_the_judge_sees_of_traces_sources_and_expected_answers(tmp_path: Path) -> None:
+    call = {"type": "function", "function": {"name": "look_up", "arguments": '{"city": "Rome"}'}, "id": "c1"}
+    chat = [
+        {"role": "user", "content": "Weather?"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c1", "content": "rain"},
+        {"role": "assistant", "content": "It rains."},
+    ]
+    rubric = tmp_path / "seen.yaml"
+    rubric.write_text(small_rubric(tmp_path).read_text(encoding="utf-8") + "allow_expected: true\n", encoding="utf-8")
+    lines = [row(1, response=chat, source=["first", "second"], expected={"answer": 2}), row(2, source="only")]
+    found = draw(LabelSettings(str(write_rows(tmp_path, *lines)), rubric, 2, out=tmp_path / "s.csv"), AROUND)
+    cells = {each["request"][:9]: each for each in read_cells(Path(found.sheet))}
+    traced, plain = cells["What is 1"], cells["What is 2"]
+    assert "step 1: tool call" in traced["response"]
+    assert "look_up" in traced["response"]
+    assert (traced["source"], plain["source"]) == ("[1] first\n\n[2] second", "only")
+    assert (traced["expected"], plain["expected"]) == ('{"answer":2}', "")
+    assert "one good answer" in Path(found.guide).read_text(encoding="utf-8")
+
+
+def test_files_joined_into_pairs_are_read_back_as_they_were_joined(tmp_path: Path) -> None:
+    rubric = pair_rubric(tmp_path)
+    for name in ("new", "old"):
+        lines = [row(n, response=f"{name} {n}", model=name) for n in range(6)]
+        write_rows(tmp_path, *lines).rename(tmp_path / f"{name}.jsonl")
+    data, vs = str(tmp_path / "new.jsonl"), (str(tmp_path / "old.jsonl"),)
+    sheet = Path(draw(LabelSettings(data, rubric, 6, out=tmp_path / "s.csv", vs=vs), AROUND).sheet)
+    fill(sheet, lambda _, shown: {"winner": "a" if shown["response_a"].startswith("new") else "b"})
+    read_back(ReadSettings(data, rubric, sheet, tmp_path / "labels.csv", "ann"), AROUND)
+    assert {line["winner"] for line in read_cells(tmp_path / "labels.csv")} == {"a"}
+
+
 def test_a_gates_labels(runs: Runs, tmp_path: Path) -> None:
     found = drawn(runs, tmp_path, n=6, run=None, mode="gate")
     fill(Path(found.sheet), lambda item, _: {"accuracy": TRUTH[item] > 3, "coverage": "FALSE"})
