@@ -88,7 +88,7 @@ def test_the_version_alone(tmp_path: Path) -> None:
         (["--colour"], "No such option"),
         (["lint", "--strikt", "x.yaml"], "--strikt"),
         (["lint"], "Missing argument"),
-        (["grade", "x.jsonl", "--repeats", "two"], "Invalid value for '--repeats'"),
+        (["grade", "x.jsonl", "--limit", "two"], "Invalid value for '--limit'"),
         (["lint", "x.yaml", "--format", "xml"], "--format is one of text, json, not 'xml'"),
         ([], "[OPTIONS] COMMAND [ARGS]"),
     ],
