@@ -122,9 +122,10 @@ class Humans:
     """How far people agree among themselves: what a judge can be asked for.
 
     `items` have two labels or more. `kappa` sets each rater of an item against each other one, each item counting
-    once; `judge` is the judge against one person over the same items, and `difference` is `judge` minus `kappa`, whose
-    interval leaves each item out of both. `pairs` holds the raters that can be told apart, the busiest first where they are many,
-    and `mean_pair_kappa` their mean (n counts pairs), beside `mean_judge_kappa`, the judge's with each of them.
+    once; `judge` is the judge against one person over the same items, and `difference` is `judge` minus `kappa`, with
+    an interval that leaves each item out of both. `pairs` holds the raters that can be told apart, none where they are
+    too many, and `mean_pair_kappa` their mean (n counts pairs), beside `mean_judge_kappa`, the judge's with each of
+    them.
     """
 
     items: int

@@ -12,6 +12,7 @@ from typing import Any
 from agentanvil.aggregate import CalibrationFigures, CalibrationReport, CalibrationTally
 from agentanvil.dataset import FieldPath, parse_path
 from agentanvil.errors import UsageError, Where
+from agentanvil.hashing import derive_seed
 from agentanvil.report import AtomicText, calibration_json
 from agentanvil.rubric import Rubric
 from agentanvil.runner.calibration_file import CALIBRATION, CALIBRATION_FORMAT, Instrument
@@ -79,7 +80,9 @@ def _measured(
     for result in view.results():
         ratings, weight = labels.of(result)
         tally.add(result, ratings, weight, next(names))
-    return tally.finish(view.seed, settings.level, settings.min_kappa)
+    # Not the run's own seed, which is of the data file too: the same rows in another order are the same calibration.
+    seed = derive_seed(view.manifest["rubric"]["hash"], "calibration")
+    return tally.finish(seed, settings.level, settings.min_kappa)
 
 
 def _groups(group: str | None, rows: RowSource | None, many: int) -> Iterator[str | None]:
@@ -112,8 +115,13 @@ def _report(
         corrected=found.corrected,
         disagreements=(),
         texts_missing=None,
-        notes=tuple(notes_of(manifest, labels.used(), found)),
+        notes=tuple(notes_of(manifest, labels.used(), found, bits=_bits(manifest, labels))),
     )
+
+
+def _bits(manifest: dict[str, Any], labels: LabelSource) -> bool:
+    scale = rubric_of(manifest).scale
+    return manifest["plan"]["mode"] == "gate" and (scale.min, scale.max) != (0, 1) and labels.only_bits
 
 
 def _checked(settings: CalibrateSettings, rubric: Rubric) -> Path:

@@ -23,6 +23,7 @@ class LabelSource:
     _replaced: int = 0
     _met: int = 0
     _raters: int = 0
+    _only_bits: bool = True
     _examples: list[str] = field(default_factory=list)
 
     @property
@@ -30,19 +31,20 @@ class LabelSource:
         """Whether a rater's name is the same person in every row."""
         return self.file is not None
 
+    @property
+    def only_bits(self) -> bool:
+        """Whether every label was the number 0 or 1, which a gate takes for a score and people mean as an answer."""
+        return self._only_bits
+
     def of(self, result: ItemResult) -> tuple[Ratings, float | None]:
         """Return an item's labels by rater, and its sampling weight."""
         if len(self._examples) < _EXAMPLES:
             self._examples.append(result.id)
-        if self.file is None:
-            return self._of_row(result), None
-        self._replaced += bool(result.labels)
-        found = self.file.items.get(result.id)
-        if found is None:
-            return {}, None
-        self._met += 1
-        self._items += 1
-        return found.ratings, found.weight
+        ratings, weight = self._of_file(result) if self.file is not None else (self._of_row(result), None)
+        if self._only_bits and ratings:
+            labels = (label for given in ratings.values() for _, label in given)
+            self._only_bits = all(label in (0, 1) and not isinstance(label, bool) for label in labels)
+        return ratings, weight
 
     def used(self) -> LabelsUsed:
         """Return what was used, for the report."""
@@ -81,6 +83,15 @@ class LabelSource:
                 hint="label the rows that the run was made from, and keep their ids",
             )
         raise DatasetError("no item of the run has a label that can be compared", where=Where(self.file.file))
+
+    def _of_file(self, result: ItemResult) -> tuple[Ratings, float | None]:
+        found = None if self.file is None else self.file.items.get(result.id)
+        self._replaced += bool(result.labels)
+        if found is None:
+            return {}, None
+        self._met += 1
+        self._items += 1
+        return found.ratings, found.weight
 
     def _of_row(self, result: ItemResult) -> Ratings:
         labels = result.labels

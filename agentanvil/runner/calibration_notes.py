@@ -11,8 +11,12 @@ from agentanvil.aggregate import CalibrationFigures, DimensionCalibration, Label
 _FEW = 30
 
 
-def notes_of(manifest: Mapping[str, Any], labels: LabelsUsed, found: CalibrationFigures) -> Iterator[str]:
-    """Yield sentences, those about the whole run first."""
+def notes_of(
+    manifest: Mapping[str, Any], labels: LabelsUsed, found: CalibrationFigures, *, bits: bool
+) -> Iterator[str]:
+    """Yield sentences, those about the whole run first. `bits`: a gate's labels are all the number 0 or 1."""
+    if bits:
+        yield "every label is 0 or 1, and was read as a score of the scale: for an answer write true or false"
     if manifest["state"] != "complete":
         yield "the run is not complete: verdicts that were never asked for count as missing"
     if labels.unknown:

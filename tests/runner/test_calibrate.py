@@ -61,6 +61,21 @@ def test_labels_of_the_rows(runs: Runs, tmp_path: Path) -> None:
     assert any("1 of 20 labelled item(s) have no verdict (judge error 1)" in note for note in found.report.notes)
 
 
+def test_the_same_rows_in_another_order_are_the_same_calibration(tmp_path: Path) -> None:
+    noise = random.Random(3)
+    rows = [row(n, labels={"accuracy": noise.randint(1, 5)}) for n in range(20)]
+    replies = [{"id": f"item-{n}", "reply": verdict(noise.randint(1, 5))} for n in range(20)]
+    found = []
+    for name, given in (("one", rows), ("other", rows[::-1])):
+        folder = tmp_path / name
+        folder.mkdir()
+        made = Runs(folder, recording(folder, *replies), *given)
+        made.grade()
+        found.append(run(made, folder).report)
+    assert found[0].dimensions[0].mean_absolute_error.interval.low is not None
+    assert found[0].dimensions == found[1].dimensions
+
+
 def test_a_file_takes_the_place_of_the_rows_labels(runs: Runs, tmp_path: Path) -> None:
     lines = [f"item-{n},{rater},{score},2" for n, score in enumerate(SCORES) for rater in ("ann", "bob") if n % 2 == 0]
     path = labels_csv(tmp_path, "id,rater,accuracy,weight", *lines, "elsewhere,ann,3,2", "item-1,ann,,2")
@@ -217,3 +232,56 @@ def test_another_instrument_is_told_by_its_differences(runs: Runs) -> None:
     manifest = runs.manifest()
     other = {**manifest, "plan": {**manifest["plan"], "reading": "expected"}}
     assert Instrument.of(manifest).differences(Instrument.of(other)) == ("reading is verdict, there it is expected",)
+
+
+GATE = """\
+version: 1
+id: gate
+mode: gate
+scale: {min: 0, max: 4}
+evidence: none
+dimensions:
+  - id: accuracy
+    question: Is each claim true?
+    anchors: {4: no error, 2: exactly one error, 0: two or more errors}
+"""
+
+
+@pytest.mark.parametrize(("labels", "told"), [((1, 0), True), ((True, False), False), ((4, 0), False)])
+def test_a_gates_numbers_are_scores_and_ones_are_pointed_out(
+    tmp_path: Path, labels: tuple[Any, Any], *, told: bool
+) -> None:
+    rows = [row(n, labels={"accuracy": labels[n % 2]}) for n in range(8)]
+    reply = [{"id": f"item-{n}", "reply": {"reason": "so", "pass": n % 2 == 0}} for n in range(8)]
+    made = Runs(tmp_path, recording(tmp_path, *reply), *rows)
+    made.rubric.write_text(GATE, encoding="utf-8")
+    made.grade()
+    report = run(made, tmp_path).report
+    assert any("write true or false" in note for note in report.notes) == told
+    assert report.dimensions[0].exact.value == (0.5 if told else 1)
+
+
+def test_pairs_are_calibrated_by_their_winner(tmp_path: Path) -> None:
+    rubric = tmp_path / "pairs.yaml"
+    labels = 'evidence: none\nreply: {format: label, labels: {"1": 1, "2": -1}}'
+    text = GATE.replace("mode: gate", "mode: pairwise").replace("evidence: none", labels)
+    rubric.write_text(text, encoding="utf-8")
+    pair = {"request": "Which?", "response_a": "one", "response_b": "two"}
+    rows = [{"id": f"p{n}", **pair, "labels": {"winner": "ab"[n % 2]}} for n in range(12)]
+    picks = ["2" if n % 2 or n == 2 else "1" for n in range(12)]
+    replies = [{"id": f"p{n}", "order": "ab", "reply": pick} for n, pick in enumerate(picks)]
+    made = Runs(tmp_path, recording(tmp_path, *replies), *rows)
+    made.rubric = rubric
+    made.grade(order="fixed")
+    found = run(made, tmp_path)
+    overall = found.report.overall
+    assert overall is not None
+    assert (overall.id, found.report.overall_from, overall.exact.value) == ("winner", "winner", pytest.approx(11 / 12))
+    assert read_calibration(found.path).verdict("overall") == overall.verdict
+    worst = found.report.disagreements[0]
+    assert (worst.id, worst.score, worst.label, worst.response, worst.response_b) == ("p2", -1, 1, "one", "two")
+    with pytest.raises(UsageError, match="pairwise"):
+        run(made, tmp_path, group="meta.task")
+    by_file = run(made, tmp_path, labels=labels_csv(tmp_path, "id,rater,winner", "p0,ann,a", "p1,ann,Tie", "p0,bob,1"))
+    assert by_file.report.overall is not None
+    assert (by_file.report.overall.labels, by_file.report.labels.replaced) == (3, 12)
