@@ -152,8 +152,8 @@ def _columns(run: _Run, shape: Shape, listener: Listener) -> RunColumns:
 
 
 def _seed(a: _Run, b: _Run) -> int:
-    """The same whichever run is named first."""
-    return derive_seed(*sorted(run.manifest["fingerprint"] for run in (a, b)), "comparison")
+    """The same whichever run is named first, and in whatever order the rows stand in their files."""
+    return derive_seed(*sorted(run.manifest["rubric"]["hash"] for run in (a, b)), "comparison")
 
 
 def _shared(

@@ -63,6 +63,13 @@ def test_two_systems_are_compared_without_a_word(a: Path, b: Path) -> None:
     assert len(comparison.regressions) == 10
 
 
+def test_rows_in_another_order_change_no_digit(tmp_path: Path, b: Path) -> None:
+    scores = {name: (1 + n % 5, 4) for n, name in enumerate(GOOD)}
+    one = Graded(tmp_path / "one", scores).run()
+    other = Graded(tmp_path / "other", dict(reversed(scores.items()))).run()
+    assert side_by_side(one, b).comparison.figures == side_by_side(other, b).comparison.figures
+
+
 def test_a_regression_fails_a_build_and_says_why(a: Path, b: Path) -> None:
     told = Collected()
     found = side_by_side(a, b, told, fail_on_regression=True)
