@@ -3,16 +3,8 @@
 from agentanvil.aggregate.baseline import Baseline
 from agentanvil.aggregate.calibration import CalibrationFigures, CalibrationTally
 from agentanvil.aggregate.calibration_group_summary import Grouped, GroupedDimension, TopOne, Trials, WithinGroups
-from agentanvil.aggregate.calibration_summary import (
-    CalibrationReport,
-    ClassFigures,
-    DimensionCalibration,
-    Further,
-    Humans,
-    LabelDisagreement,
-    LabelsUsed,
-    Trust,
-)
+from agentanvil.aggregate.calibration_report import CalibrationReport, LabelDisagreement, LabelsUsed
+from agentanvil.aggregate.calibration_summary import ClassFigures, DimensionCalibration, Further, Humans, Trust
 from agentanvil.aggregate.calibration_targets import Ratings
 from agentanvil.aggregate.corrected import CorrectedTally
 from agentanvil.aggregate.corrected_summary import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agentanvil.aggregate.calibration_summary import LabelDisagreement, Rating
+from agentanvil.aggregate.calibration_report import LabelDisagreement, Rating
 from agentanvil.aggregate.calibration_targets import Sides, Target
 from agentanvil.aggregate.item import ItemResult
 from agentanvil.verdict import Scored
