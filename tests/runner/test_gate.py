@@ -20,6 +20,7 @@ from agentanvil.runner.gate_settings import GateFlags, GateSettings
 from agentanvil.runner.job import Surroundings
 from agentanvil.runner.report import report
 from agentanvil.runner.rescore import RescoreSettings, rescore
+from tests.fakes.command import anvil
 from tests.fakes.runs import Collected, Runs, read_table, recording, rows, verdict
 
 LOST = "no verdict here"
@@ -371,3 +372,19 @@ def test_a_batch_keeps_its_gate_until_it_is_collected(tmp_path: Path) -> None:
     kept = json.loads(json.dumps(saved(runs.settings(gate=gate))))
     again = restored(kept, runs.out, PriceTable({}), {}, allow_code=False).gate
     assert (again.terms, again.calibration) == (gate.terms, str(Path("calibration.json").absolute()))
+
+
+def test_the_command_line_decides_anew(tmp_path: Path) -> None:
+    runs = made(tmp_path, [5] * 3, "{overall: 4}")
+    runs.grade()
+    refused = anvil("report", runs.out, "--confidence", "95", cwd=tmp_path)
+    assert (refused.code, "--confidence" in refused.err) == (2, True)
+    found = anvil("report", runs.out, "--confidence", "0.9", "--calibration", "none.json", cwd=tmp_path)
+    assert found.code == 4
+    assert "gate: INCONCLUSIVE (by 90 % intervals: " in found.err
+    assert "none.json does not exist" in found.err
+    text = f"rubric: {runs.rubric}\njudge: {runs.judge}\ngate: {{mean: {{overall: 1.5}}}}\n"
+    (tmp_path / "anvil.yaml").write_text(text, encoding="utf-8")
+    asked = anvil("grade", runs.data, "--out", "other", "--cache", "off", cwd=tmp_path)
+    assert asked.code == 2, "thresholds beside a mean would decide nothing"
+    assert "anvil.yaml:3: gate.mean" in asked.err
