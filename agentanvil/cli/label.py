@@ -148,6 +148,6 @@ def _print_read(found: ReadBack) -> None:
         say(f"{found.carried} row(s) with labels of their own were taken over")
     say(
         f"{found.labels} has labels of {found.items} row(s) from {found.sheets} sheet(s); "
-        f"their weights sum to {found.weights:.1f} of {found.population} rows"
+        f"their weights sum to {found.weight_sum:.1f} of {found.population} rows"
     )
     say(f"then: anvil calibrate {found.run or 'RUN'} --labels {found.labels}")

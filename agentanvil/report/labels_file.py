@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-import orjson
-
 from agentanvil.dataset.label_columns import RATER, WEIGHT
 from agentanvil.dataset.records import WINNER
-from agentanvil.errors import DatasetError, quoted
+from agentanvil.errors import DatasetError, Where, quoted
 from agentanvil.report.atomic import AtomicText
 from agentanvil.report.cells import number_cell, text_cell
 from agentanvil.strict_json import JsonValue
@@ -30,12 +29,12 @@ class NewLine:
     comment: str = ""
 
 
-def new_lines(kind: str, lines: Iterable[NewLine]) -> list[dict[str, JsonValue]]:
-    """Return lines as they are to stand in a file of that kind.
+def new_lines(kind: str, lines: Iterable[NewLine], file: str) -> list[dict[str, JsonValue]]:
+    """Return lines as they are to stand in `file`, which is of that kind.
 
     Raises DatasetError for an id or a rater that no spreadsheet could leave as it is, in a CSV file.
     """
-    return [_line(kind, line) for line in lines]
+    return [_line(kind, line, Where(file)) for line in lines]
 
 
 def write_labels(
@@ -47,7 +46,7 @@ def write_labels(
     """
     weighed = [{**line, WEIGHT: _rounded(weights.get(str(line["id"]), 1.0))} for line in lines]
     if kind == "jsonl":
-        file.write("".join([orjson.dumps(line).decode() + "\n" for line in weighed]))
+        file.write("".join([f"{json.dumps(line, ensure_ascii=False)}\n" for line in weighed]))
         return
     columns = dict.fromkeys(["id", RATER, WEIGHT, *(name for line in weighed for name in line)])
     # The csv writer quotes a lone CR only where its own line end holds one.
@@ -56,7 +55,7 @@ def write_labels(
     rows.writerows(weighed)
 
 
-def _line(kind: str, line: NewLine) -> dict[str, JsonValue]:
+def _line(kind: str, line: NewLine, where: Where) -> dict[str, JsonValue]:
     labels = {name: _label(name, label) for name, label in line.labels.items()}
     if kind == "jsonl":
         comment = {COMMENT: line.comment} if line.comment else {}
@@ -65,6 +64,7 @@ def _line(kind: str, line: NewLine) -> dict[str, JsonValue]:
         if text_cell(name) != name:
             raise DatasetError(
                 f"{quoted(name)} cannot stand in a CSV file: a spreadsheet would read it as a formula, or cut it",
+                where=where,
                 hint="keep the labels in a file that ends in .jsonl",
             )
     cells: dict[str, JsonValue] = {name: _cell(label) for name, label in labels.items()}

@@ -168,8 +168,7 @@ def _labelled_by(settings: LabelSettings, contract: Contract) -> _IsKnown:
 
 def _seed(settings: LabelSettings, contract: Contract, info: DatasetInfo, pool: _Pool) -> int:
     """Return the seed of a draw: its own for each set of rows that are labelled, so that draws are independent."""
-    run = "" if contract.manifest is None else contract.manifest["fingerprint"]
-    about = (info.hash, contract.rubric.hash, contract.rubric.mode, run)
+    about = (info.hash, contract.rubric.hash, contract.rubric.mode)
     return derive_seed(settings.seed, *about, settings.next, repr(settings.share), digest(*sorted(pool.known)))
 
 

@@ -42,8 +42,8 @@ class ReadBack:
     """A sheet that was read: how many of its rows this rater labelled, and what the labels file holds now.
 
     `partial` rows lack a dimension, `blank` ones have no label, `absent` ones are no longer in the sheet. `replaced`
-    counts the rater's earlier lines that gave way, `carried` the rows whose own labels were taken over. `weights` sum
-    to about `population`, the rows that were drawn from.
+    counts the rater's earlier lines that gave way, `carried` the rows whose own labels were taken over. `weight_sum` is
+    about `population`, the rows that were drawn from.
     """
 
     labels: str
@@ -58,7 +58,7 @@ class ReadBack:
     carried: int
     items: int
     sheets: int
-    weights: float
+    weight_sum: float
     population: int
     run: str | None
 
@@ -88,7 +88,7 @@ def read_back(settings: ReadSettings, around: Surroundings) -> ReadBack:
     new = [*carried, *(NewLine(answer.id, rater, answer.labels, answer.note) for answer in answers.answers)]
     labelled |= {line.id for line in new}
     weights = there.weights(labelled, present)
-    there.write([*kept, *new_lines(there.lines.kind, new)], weights)
+    there.write([*kept, *new_lines(there.lines.kind, new, str(settings.labels))], weights)
     return ReadBack(
         labels=str(settings.labels),
         draws=str(draws_path(settings.labels)),
@@ -102,7 +102,7 @@ def read_back(settings: ReadSettings, around: Surroundings) -> ReadBack:
         carried=len({line.id for line in carried}),
         items=len(weights),
         sheets=len(there.draws.sheets),
-        weights=math.fsum(weights.values()),
+        weight_sum=math.fsum(weights.values()),
         population=subject.rows,
         run=subject.run,
     )

@@ -66,8 +66,12 @@ def usable_labels(labels: Mapping[str, tuple[float, ...]], asked: LabelsAsked) -
     """Return those of a row's own labels that are of the rubric and on its scale."""
     found: dict[str, tuple[float, ...]] = {}
     for name, given in labels.items():
-        low, high = asked.ranges.get(name, (1, 0))
-        whole = name == WINNER
-        if given and all(low <= label <= high and not (whole and label % 1) for label in given):
+        ends = asked.ranges.get(name)
+        if ends is not None and given and all(_usable(label, name, ends) for label in given):
             found[name] = given
     return found
+
+
+def _usable(label: float, name: str, ends: tuple[float, float]) -> bool:
+    # True and false are a gate's own words, whatever its scale.
+    return isinstance(label, bool) or (ends[0] <= label <= ends[1] and not (name == WINNER and label % 1))

@@ -108,7 +108,7 @@ ASKED = LabelsAsked({"accuracy": (1, 5), "coverage": (1, 5)})
 
 def extended(path: Path, asked: LabelsAsked, weights: dict[str, float], *lines: NewLine) -> Any:
     there = read_label_lines(path)
-    new = new_lines(there.kind, lines)
+    new = new_lines(there.kind, lines, str(path))
     file = AtomicText(path)
     write_labels(file, there.kind, [*(line for _, line in there.lines), *new], weights)
     file.commit()
@@ -153,12 +153,21 @@ def test_lines_that_were_there_keep_all_they_say(tmp_path: Path) -> None:
     assert found.items["c"].weight == 2
 
 
+def test_json_lines_keep_what_no_other_file_could_hold(tmp_path: Path) -> None:
+    path = tmp_path / "labels.jsonl"
+    huge = 10**30
+    path.write_text(f'{{"id": 7, "accuracy": {{"bob": 2}}, "request": [{huge}, "\\ud800"]}}\n', encoding="utf-8")
+    found = extended(path, ASKED, {"7": 4.0}, NewLine("=1", "ann", {"accuracy": 1.0}))
+    assert str(huge) in path.read_text(encoding="utf-8")
+    assert {name: item.weight for name, item in found.items.items()} == {"7": 4, "=1": 1}
+
+
 @pytest.mark.parametrize(("item", "rater"), [("=1", "ann"), ("a", "@ann"), ("-5", "ann")])
 def test_what_a_spreadsheet_would_change_cannot_be_an_id_or_a_rater_in_csv(item: str, rater: str) -> None:
     line = NewLine(item, rater, {"accuracy": 1.0})
     with pytest.raises(DatasetError, match="cannot stand in a CSV file"):
-        new_lines("csv", [line])
-    assert new_lines("jsonl", [line])[0]["id"] == item
+        new_lines("csv", [line], "labels.csv")
+    assert new_lines("jsonl", [line], "labels.jsonl")[0]["id"] == item
 
 
 def test_a_file_of_no_known_format(tmp_path: Path) -> None:

@@ -156,6 +156,32 @@ def test_corrected_means_are_right_on_average_over_many_draws(runs: Runs, tmp_pa
     assert abs(sum(found) / 12 - truth) <= 3 * error
 
 
+@pytest.mark.slow
+def test_intervals_after_two_rounds_cover_the_rows_own_mean(runs: Runs, tmp_path: Path) -> None:
+    truth = sum(TRUTH.values()) / ROWS
+    values, covered = [], 0
+    for seed in range(100):
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        labels: Path | None = None
+        for step in (1, 2):
+            sheet = Path(drawn(runs, folder, n=12, seed=seed, labels=labels, out=folder / f"{step}.csv").sheet)
+            fill(sheet, honest)
+            labels = folder / "labels.jsonl"
+            taken(runs, sheet, labels)
+        report = calibrate(CalibrateSettings(runs.out, labels=labels, out=folder / "calibration.json")).report
+        figure = report.corrected.dimensions[0].mean
+        assert figure is not None
+        assert figure.items.value is not None
+        values.append(figure.items.value)
+        low, high = figure.items_interval.low, figure.items_interval.high
+        covered += low is None or high is None or low <= truth <= high
+    mean = sum(values) / len(values)
+    error = (sum((value - mean) ** 2 for value in values) / len(values) / (len(values) - 1)) ** 0.5
+    assert abs(mean - truth) <= 3 * error + 0.01
+    assert covered >= 85
+
+
 def test_several_raters_share_a_sheet_and_its_weights(runs: Runs, tmp_path: Path) -> None:
     labels = tmp_path / "labels.csv"
     sheet = Path(drawn(runs, tmp_path, n=4).sheet)
@@ -214,7 +240,7 @@ def test_labels_of_the_rows_are_not_drawn_and_stand_for_themselves(tmp_path: Pat
     key = fill(Path(found.sheet), honest)
     labels = tmp_path / "labels.csv"
     back = taken(runs, Path(found.sheet), labels)
-    assert (back.carried, back.items, back.weights) == (2, 6, 10)
+    assert (back.carried, back.items, back.weight_sum) == (2, 6, 10)
     assert read_weights(labels) == {"gpt-4/0": 1, "gpt-4/1": 1} | {row.id: 2 for row in key.rows}
     said = [(line["rater"], line["accuracy"], line["coverage"]) for line in read_cells(labels)[:3]]
     assert said == [("data-1", "4", "3"), ("data-2", "5", ""), ("data", "2", "")]
@@ -293,6 +319,16 @@ def test_a_gates_labels(runs: Runs, tmp_path: Path) -> None:
     lines = [json.loads(line) for line in labels.read_text(encoding="utf-8").splitlines()]
     assert {line["coverage"] for line in lines} == {False}
     assert all(line["accuracy"] is (TRUTH[line["id"]] > 3) for line in lines)
+
+
+def test_a_gates_rows_that_are_labelled_false_are_labelled(tmp_path: Path) -> None:
+    lines = [row(n, labels={"accuracy": n == 0} if n < 2 else {}) for n in range(4)]
+    data, rubric = str(write_rows(tmp_path, *lines)), small_rubric(tmp_path)
+    found = draw(LabelSettings(data, rubric, 2, mode="gate", out=tmp_path / "s.csv"), AROUND)
+    assert (found.eligible, found.labelled) == (2, 2)
+    fill(Path(found.sheet), lambda *_: {"accuracy": "true", "coverage": "true"})
+    back = read_back(ReadSettings(data, rubric, Path(found.sheet), tmp_path / "l.csv", "ann"), AROUND)
+    assert (back.carried, [line["accuracy"] for line in read_cells(tmp_path / "l.csv")][:2]) == (2, ["true", "false"])
 
 
 @pytest.mark.parametrize(
