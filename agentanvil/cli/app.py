@@ -20,7 +20,7 @@ VERBS: Mapping[str, str] = {
     "label": "Draw rows for people to label, and read their labels back.",
     "calibrate": "Measure a run's judge against human labels.",
     "compare": "Compare two runs over the same items, and fail on a regression.",
-    "probe": "Measure what moves a judge that should not: place, length, form, kin.",
+    "probe": "Measure what moves a judge that should not, on your own rows.",
     "ablate": "Measure what each clause of a rubric changes, and what it costs.",
     "report": "Rebuild every report of a run from its journal.",
     "cache": "Look at, prune, clear, export or import the reply cache.",
