@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentanvil.dataset.files import READERS
+from agentanvil.dataset.files import READERS, is_regular
 from agentanvil.dataset.labels_file import KINDS
 from agentanvil.dataset.lines import Tally, read_lines
 from agentanvil.errors import DatasetError, Where
@@ -32,6 +32,8 @@ def read_label_lines(path: Path) -> LabelLines:
         hint = "name a file that ends in .csv or .jsonl"
         raise DatasetError(f"the ending {path.suffix!r} names no format of labels", where=Where(file), hint=hint)
     try:
+        if not is_regular(path):
+            raise DatasetError("is no regular file", where=Where(file))
         stream = path.open("rb")
     except FileNotFoundError:
         return LabelLines(kind, ())

@@ -12,6 +12,7 @@ from typing import Literal
 
 from agentanvil.dataset.csvfile import read_csv
 from agentanvil.dataset.faults import listed
+from agentanvil.dataset.files import is_regular
 from agentanvil.dataset.lines import Record, Tally, read_lines
 from agentanvil.dataset.records import WINNER
 from agentanvil.dataset.sheet_key import SheetKey
@@ -83,6 +84,8 @@ def read_sheet(path: Path, form: SheetForm, key: SheetKey) -> SheetAnswers:
     """Read a sheet. Raises DatasetError, naming file, line and column, for what is no label of this very sheet."""
     file = str(path)
     try:
+        if not is_regular(path):
+            raise DatasetError("is no regular file", where=Where(file))
         stream = path.open("rb")
     except OSError as error:
         raise DatasetError(f"cannot be opened: {error.strerror}", where=Where(file)) from None

@@ -73,6 +73,7 @@ def read_back(settings: ReadSettings, around: Surroundings) -> ReadBack:
     if not rater:
         raise UsageError("--rater is empty", hint="name the person who filled in the sheet")
     key = read_key(key_path(settings.sheet))
+    _refuse_own_files(settings, settings.vs or key.subject.vs)
     rubric = _rubric(settings, key)
     asked = labels_asked(rubric)
     scale = (rubric.scale.min, rubric.scale.max)
@@ -106,6 +107,13 @@ def read_back(settings: ReadSettings, around: Surroundings) -> ReadBack:
         population=subject.rows,
         run=subject.run,
     )
+
+
+def _refuse_own_files(settings: ReadSettings, vs: tuple[str, ...]) -> None:
+    """Raise UsageError for a labels file that is the sheet or the data: it would be written over."""
+    for other in (settings.sheet, Path(settings.data), *map(Path, vs)):
+        if other.resolve() == settings.labels.resolve():
+            raise UsageError(f"--labels is {other}, which would be written over", hint="give the labels their own file")
 
 
 def _rubric(settings: ReadSettings, key: SheetKey) -> Rubric:

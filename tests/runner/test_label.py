@@ -371,11 +371,16 @@ def test_a_sheet_that_is_there_is_not_overwritten(runs: Runs, tmp_path: Path) ->
 
 
 def refused(runs: Runs, sheet: Path, labels: Path, **asked: Any) -> AnvilError:
-    before = labels.read_bytes() if labels.exists() else None
+    before = labels.read_bytes() if labels.is_file() else None
     with pytest.raises((DatasetError, UsageError)) as caught:
         taken(runs, sheet, labels, **asked)
-    assert (labels.read_bytes() if labels.exists() else None) == before
+    assert (labels.read_bytes() if labels.is_file() else None) == before
     return caught.value
+
+
+def _folder(path: Path) -> Path:
+    path.mkdir()
+    return path
 
 
 def test_what_cannot_be_read_back(runs: Runs, tmp_path: Path) -> None:
@@ -390,6 +395,12 @@ def test_what_cannot_be_read_back(runs: Runs, tmp_path: Path) -> None:
     assert "another rubric" in refused(runs, sheet, labels, rubric=small_rubric(tmp_path, "split")).message
     assert "cannot be written" in refused(runs, sheet, tmp_path / "nowhere" / "labels.csv").message
     assert not labels.exists()
+    assert "is no regular file" in refused(runs, sheet, _folder(tmp_path / "folder.csv")).message
+    for own in (sheet, runs.data):
+        before = own.read_bytes()
+        with pytest.raises(UsageError, match="would be written over"):
+            taken(runs, sheet, own)
+        assert own.read_bytes() == before
     key_path(sheet).unlink()
     assert "cannot be opened" in refused(runs, sheet, labels).message
 
