@@ -51,7 +51,7 @@ class TargetTally:
         """Return every figure, with intervals at `level`, and the verdict against `min_kappa`."""
         measure = self.target.measure
         figures = Figures(measure, derive_seed(seed, "calibration", self.target.id), level)
-        raw = Patterns.of(self._patterns, signed=measure.mode == "pairwise")
+        raw = Patterns.of(self._patterns)
         categories = raw.in_categories(measure)
         both = raw.where(lambda pattern: bool(pattern[0]))
         paired = categories.where(lambda pattern: bool(pattern[0] and pattern[1]))

@@ -1,4 +1,4 @@
-"""Counts of what judge and people said of an item, in an order that names and arrival have no part in."""
+"""Counts of what judge and people said of an item, in an order that arrival has no part in."""
 
 from __future__ import annotations
 
@@ -20,13 +20,9 @@ class Patterns:
     times: tuple[int, ...]
 
     @classmethod
-    def of(cls, counts: Mapping[Pattern, int], *, signed: bool) -> Patterns:
-        """Put patterns in order: their own or, for signed numbers, one that stays when the sides change names."""
+    def of(cls, counts: Mapping[Pattern, int]) -> Patterns:
+        """Put counted patterns in order."""
         counted = sorted(counts.items())
-        if signed:
-            turned = sorted((_turned(pattern), times) for pattern, times in counted)
-            if turned < counted:
-                counted = [(_turned(pattern), times) for pattern, times in turned]
         return cls(tuple(pattern for pattern, _ in counted), tuple(times for _, times in counted))
 
     @property
@@ -45,7 +41,7 @@ class Patterns:
         for (scores, labels), times in zip(self.each, self.times, strict=True):
             found = [label for each in labels if (label := measure.label(each)) is not None]
             counts[tuple(sorted(map(measure.read, scores))), tuple(sorted(found))] += times
-        return Patterns.of(counts, signed=measure.mode == "pairwise")
+        return Patterns.of(counts)
 
 
 def pairs_of(pattern: Pattern) -> list[tuple[float, float]]:
@@ -57,8 +53,3 @@ def pairs_of(pattern: Pattern) -> list[tuple[float, float]]:
 def occurring(patterns: Iterable[Pattern]) -> Sequence[float]:
     """Return all numbers that occur on either side, ascending."""
     return sorted({number for scores, labels in patterns for number in (*scores, *labels)})
-
-
-def _turned(pattern: Pattern) -> Pattern:
-    scores, labels = pattern
-    return tuple(sorted(-score + 0.0 for score in scores)), tuple(sorted(-label + 0.0 for label in labels))

@@ -34,7 +34,7 @@ class ProbabilityTally:
         """Return the figures, None where no probabilities came back."""
         if not self._pairs:
             return None
-        patterns = Patterns.of(self._pairs, signed=False)
+        patterns = Patterns.of(self._pairs)
         brier, error = self._as_probabilities(figures, patterns) if self._measure.mode == "gate" else (None, None)
         return Probabilities(
             spearman=figures.association(patterns, "spearman"),

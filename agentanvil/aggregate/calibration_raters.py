@@ -107,7 +107,7 @@ class RaterTally:
         return against, among, _difference(figures, (against, among), joined, several.times)
 
     def _kappa(self, figures: Figures, counts: Counter[Pattern]) -> Measured:
-        return figures.of_pairs(Patterns.of(counts, signed=figures.measure.mode == "pairwise"))
+        return figures.of_pairs(Patterns.of(counts))
 
     def _notes(self) -> list[str]:
         notes = []

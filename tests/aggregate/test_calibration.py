@@ -121,6 +121,7 @@ def test_the_overall_is_the_least_judged_dimension_on_both_sides() -> None:
     found = calibrated(of, rows)
     assert found.overall is not None
     assert found.overall_from == "minimum"
+    assert [each.mean_absolute_error.value for each in found.dimensions] == [pytest.approx(7 / 3), 1.5, None]
     assert (found.overall.labelled, found.overall.exact.value) == (2, 0.5)
     assert found.overall.mean_absolute_error.value == 0.5
 

@@ -59,12 +59,15 @@ def test_winners_have_both_policies_for_missing_verdicts() -> None:
 
 
 def test_the_majority_of_several_raters_is_a_reading_of_its_own() -> None:
-    labels = [(1.0, 1.0, -1.0), (1.0, 0.0, -1.0), (-1.0, -1.0, -1.0), (0.0, 0.0, 1.0)]
-    pairs = [Pair({"accuracy": [d]}, labels={"winner": each}) for d, each in zip((1, 1, -1, None), labels, strict=True)]
+    # Of the second row's three and the last row's two raters no more than half say the same.
+    labels = [(1.0, 1.0, -1.0), (1.0, 0.0, -1.0), (-1.0, -1.0, -1.0), (0.0, 0.0, 1.0), (1.0, -1.0)]
+    pairs = [
+        Pair({"accuracy": [d]}, labels={"winner": each}) for d, each in zip((1, 1, -1, None, 1), labels, strict=True)
+    ]
     found = calibrated_pairs(PAIRS, pairs).overall
     assert found is not None
     assert found.classes is not None
-    assert found.classes.split == 1
+    assert found.classes.split == 2
     assert found.classes.majority is not None
     assert (found.classes.majority.accuracy.value, found.classes.majority.accuracy.n) == (1, 2)
     assert found.classes.majority_counted is not None
