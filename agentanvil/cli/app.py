@@ -21,7 +21,7 @@ VERBS: Mapping[str, str] = {
     "calibrate": "Measure a run's judge against human labels.",
     "compare": "Compare two runs over the same items, and fail on a regression.",
     "probe": "Measure what moves a judge that should not, on your own rows.",
-    "ablate": "Measure what each clause of a rubric changes, and what it costs.",
+    "ablate": "Measure what each clause of a rubric changes and costs.",
     "report": "Rebuild every report of a run from its journal.",
     "cache": "Look at, prune, clear, export or import the reply cache.",
     "init": "Write a starter rubric, dataset, anvil.yaml and CI line.",
