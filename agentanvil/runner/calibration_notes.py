@@ -7,9 +7,6 @@ from typing import Any
 
 from agentanvil.aggregate import CalibrationFigures, DimensionCalibration, LabelsUsed
 
-# With fewer booleans or winners of which some are rare, the upper end of kappa's interval lies too low too often.
-_FEW = 30
-
 
 def notes_of(
     manifest: Mapping[str, Any], labels: LabelsUsed, found: CalibrationFigures, *, bits: bool
@@ -45,5 +42,3 @@ def _of_dimension(found: DimensionCalibration) -> Iterator[str]:
     if missing:
         told = ", ".join(f"{state.replace('_', ' ')} {n}" for state, n in found.missing.items() if n)
         yield f"{found.id}: {missing} of {found.labelled} labelled item(s) have no verdict ({told})"
-    if found.kappa_weights == "none" and 0 < found.kappa.n < _FEW:
-        yield f"{found.id}: {found.kappa.n} item(s) are few: where one answer is rare, UNTRUSTED may be chance"
