@@ -135,9 +135,18 @@ def _checked(settings: CalibrateSettings, rubric: Rubric) -> Path:
         if rubric.mode == "pairwise":
             raise UsageError("--group means nothing in pairwise: a pair compares within its request already")
     path = settings.out or settings.run / CALIBRATION
+    if _is_precious(path, settings):
+        raise UsageError("would be overwritten: give --out another file", where=Where(str(path)))
     if path.is_dir() or not path.parent.is_dir():
         raise UsageError("cannot be written: give a file in a folder that exists", where=Where(str(path)))
     return path
+
+
+def _is_precious(path: Path, settings: CalibrateSettings) -> bool:
+    """Whether the report would take the place of the labels, or of another file of the run."""
+    if settings.labels is not None and path.resolve() == settings.labels.resolve():
+        return True
+    return path.resolve().parent == settings.run.resolve() and path.name != CALIBRATION
 
 
 def _refuse_groups(group: str | None, data: RunData) -> None:

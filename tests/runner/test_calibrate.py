@@ -209,6 +209,15 @@ def test_places_that_cannot_be_written_are_refused_before_anything_is_read(runs:
         calibrate(CalibrateSettings(tmp_path))
 
 
+def test_no_file_of_the_run_and_no_labels_are_overwritten(runs: Runs, tmp_path: Path) -> None:
+    labels = labels_csv(tmp_path, "id,accuracy", "item-0,5")
+    for out, asked in ((runs.out / "journal.jsonl", None), (labels, labels)):
+        before = out.read_bytes()
+        with pytest.raises(UsageError, match="would be overwritten"):
+            calibrate(CalibrateSettings(runs.out, labels=asked, out=out))
+        assert out.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
