@@ -36,7 +36,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "meta": {"task": n // 4},
             "labels": {
                 "accuracy": [score, min(5, score + people.randint(0, 1))],
-                "coverage": [people.randint(1, 5), people.randint(1, 5)],
+                "coverage": [6 - score, 6 - score],
             }
             if n % 3
             else {},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +22,10 @@ def row(n: int, **more: Any) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
-    """Forty rows, the last without a verdict. Every other one is labelled: accuracy as judged, coverage by chance."""
+    """Forty rows, the last without a verdict. Every other one is labelled: accuracy as judged, coverage reversed."""
     folder = tmp_path_factory.mktemp("calibrate")
-    noise = random.Random(5)
     rows = [
-        row(n, meta={"task": n // 5}, labels={"accuracy": score, "coverage": noise.randint(1, 5)} if n % 2 else {})
+        row(n, meta={"task": n // 5}, labels={"accuracy": score, "coverage": 6 - score} if n % 2 else {})
         for n, score in enumerate(SCORES)
     ]
     replies = [{"id": f"item-{n}", "reply": verdict(score)} for n, score in enumerate(SCORES[:-1])]
