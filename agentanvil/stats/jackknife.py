@@ -64,4 +64,5 @@ def fisher_ends(value: float, left: Floats, times: Floats, level: float) -> tupl
     squares = times @ (z - times @ z / n) ** 2
     half = student_quantile(n - 1, level) * math.sqrt(squares * (n - 1) / n)
     low, high = (round(math.tanh(end), _DECIMALS) + 0.0 for end in (centre - half, centre + half))
-    return low, high
+    shown = round(value, _DECIMALS) + 0.0
+    return min(low, shown), max(high, shown)
