@@ -21,7 +21,6 @@ from agentanvil.cli.output import visible
 from agentanvil.cli.tables import cut, number, span, titled_table
 
 _NAME_WIDTH = 40
-_COLUMN_WIDTH = 24
 _TEXT_WIDTH = 160
 _FINDINGS: dict[Finding, str] = {"worse": "worse", "no_worse": "no worse", "undecided": "cannot tell"}
 _VERDICTS: dict[RegressionVerdict, str] = {
@@ -63,7 +62,7 @@ def _figures(comparison: Comparison) -> Table:
     scale = ", scores put on 0–1" if comparison.normalised else ""
     table = titled_table(
         f"Means over paired items, and B − A{whose}{scale}",
-        ("figure", "left"),
+        ("figure", "fold"),
         ("n", "right"),
         ("A", "right"),
         ("B", "right"),
@@ -90,7 +89,7 @@ def _figures(comparison: Comparison) -> Table:
 def _power(comparison: Comparison) -> Table:
     table = titled_table(
         "Item by item, and what so many items could show",
-        ("figure", "left"),
+        ("figure", "fold"),
         ("better/same/worse", "right"),
         ("p", "right"),
         ("detectable", "right"),
@@ -117,7 +116,7 @@ def _left_out(comparison: Comparison) -> Table | None:
         return None
     table = titled_table(
         "Items of both runs without a pair",
-        ("figure", "left"),
+        ("figure", "fold"),
         ("missing in A/B/both", "right"),
         ("n/a", "right"),
         ("B − A at worst … best", "left"),
@@ -135,7 +134,7 @@ def _left_out(comparison: Comparison) -> Table | None:
 
 
 def _name(figure: ComparedFigure) -> str:
-    return escape(cut(figure.id, _COLUMN_WIDTH))
+    return escape(visible(figure.id))
 
 
 def _style(figure: ComparedFigure) -> str:

@@ -47,6 +47,20 @@ def test_a_comparison_as_it_is_shown(runs: tuple[Path, Path], snapshot: Snapshot
     assert "\n".join(line.rstrip() for line in text.splitlines()) == snapshot
 
 
+def test_long_names_fold_and_no_figure_is_cut(runs: tuple[Path, Path]) -> None:
+    comparison = side_by_side(*runs).comparison
+    name = "whether_every_claim_of_fact_is_supported"
+    figures = tuple(
+        replace(figure, id=f"{name}_{n}", wins=28_319, ties=47_237, losses=24_444)
+        for n, figure in enumerate(comparison.figures)
+    )
+    text = shown(replace(comparison, figures=figures, regressions=()), width=80)
+    tables = text[text.index("Means over") : text.index("tests:")].replace(" … ", " ~ ")
+    assert "…" not in tables
+    assert "28319/47237/24444" in tables
+    assert max(map(len, tables.splitlines())) <= 80
+
+
 def test_a_brand_stands_over_everything(runs: tuple[Path, Path]) -> None:
     comparison = replace(side_by_side(runs[0], runs[1]).comparison, brand="NOT LIKE WITH LIKE: judge differs: x / y")
     assert shown(comparison).startswith("NOT LIKE WITH LIKE: judge differs: x / y\n")
