@@ -68,8 +68,9 @@ from agentanvil.stats.krippendorff import (
 from agentanvil.stats.misclassification import corrected_pass_rate, rogan_gladen
 from agentanvil.stats.multiplicity import benjamini_hochberg, holm
 from agentanvil.stats.multirater import GwetWeights, category_counts, fleiss_kappa, gwet_ac
-from agentanvil.stats.nested import SOURCES, Component, Figure, NestedVariance, Source, nested_variance
+from agentanvil.stats.nested import Component, Figure, NestedVariance, nested_variance
 from agentanvil.stats.nested_features import FEATURES, nested_features
+from agentanvil.stats.nested_figures import SOURCES, Source
 from agentanvil.stats.paired import win_rate, win_rate_interval
 from agentanvil.stats.paired_change import PairedChange, correlation_change, kappa_change
 from agentanvil.stats.power import RequiredPairs, least_detectable_difference_paired, required_n_paired

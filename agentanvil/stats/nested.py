@@ -21,29 +21,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from agentanvil.stats.estimate import Estimate, Interval
 from agentanvil.stats.interval import RESAMPLES
-from agentanvil.stats.nested_features import (
-    DUST,
-    ERROR,
-    JUDGE,
-    MEAN,
-    ORDER,
-    READINGS,
-    REPEAT,
-    SEEN,
-    SQUARE,
-    Floats,
-    N,
+from agentanvil.stats.nested_features import DUST, MEAN, Floats, N
+from agentanvil.stats.nested_figures import (
+    CUT,
+    ICC_MEAN,
+    ICC_SINGLE,
+    RAW,
+    SD_MEAN,
+    SD_SINGLE,
+    SHARE,
+    SOURCES,
+    Seen,
+    Source,
+    figured,
 )
 from agentanvil.stats.resample import percentile_ends, resampled_totals
-
-Source = Literal["item", "judge", "order", "repeat"]
-SOURCES: tuple[Source, ...] = ("item", "judge", "order", "repeat")
 
 _DECIMALS = 12
 _MAX_UNDEFINED_SHARE = 0.05
@@ -99,87 +96,24 @@ def nested_variance(
     judge or order comes first, or on the sign of the readings.
     """
     totals = features.sum(axis=0, keepdims=True)
-    seen = _Seen.of(totals[0])
+    seen = Seen.of(totals[0])
     rows = _canonical(features[features[:, N] > 0])
     spread = None
     if len(rows) > 1:
         drawn = resampled_totals(rows, np.ones(len(rows), dtype=np.int64), seed=seed, resamples=resamples)
-        spread = np.concatenate([_figured(chunk, seen) for chunk in drawn])
+        spread = np.concatenate([figured(chunk, seen) for chunk in drawn])
     method = f"cluster bootstrap percentile, {resamples} resamples"
-    told = _Figures(_figured(totals, seen)[0], spread, span, level, method)
+    told = _Figures(figured(totals, seen)[0], spread, span, level, method)
     reread = max(seen.judge, seen.order, seen.repeat)
     return NestedVariance(
         items=round(float(totals[0, N])),
         readings=seen.readings,
         components=tuple(told.component(place, source, seen.count(source)) for place, source in enumerate(SOURCES)),
-        icc_single=told.figure(_ICC_SINGLE, seen.item),
-        icc_mean=told.figure(_ICC_MEAN, seen.item),
-        sd_single=told.figure(_SD_SINGLE, reread, span),
-        sd_mean=told.figure(_SD_MEAN, reread, span),
+        icc_single=told.figure(ICC_SINGLE, seen.item),
+        icc_mean=told.figure(ICC_MEAN, seen.item),
+        sd_single=told.figure(SD_SINGLE, reread, span),
+        sd_mean=told.figure(SD_MEAN, reread, span),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """In how many items each source is told apart, and of how many readings; 0 where the readings do not tell it."""
-
-    item: int
-    judge: int
-    order: int
-    repeat: int
-    readings: int
-
-    @classmethod
-    def of(cls, total: Floats) -> _Seen:
-        judge, order, repeat = (round(float(n)) for n in total[SEEN])
-        items = round(float(total[N]))
-        # One item has no variance between items; read once each, items are not told from their readings.
-        told = items if items > 1 and judge + order + repeat else 0
-        return cls(told, judge, order, repeat, round(float(total[READINGS])))
-
-    def count(self, source: Source) -> int:
-        return {"item": self.item, "judge": self.judge, "order": self.order, "repeat": self.repeat}[source]
-
-
-# Columns of what is figured out for each row of totals.
-_RAW, _CUT, _SHARE = slice(0, 4), slice(4, 8), slice(8, 12)
-_ICC_SINGLE, _ICC_MEAN, _SD_SINGLE, _SD_MEAN = 12, 13, 14, 15
-
-
-def _figured(totals: Floats, seen: _Seen) -> Floats:
-    """Return (B, 16) figures of (B, F) totals in units of the span, NaN where they are undefined."""
-    n = np.where(totals[:, N] > 0, totals[:, N], np.nan)
-    ss_repeat, free_repeat = totals[:, REPEAT].T
-    repeat = _solved(ss_repeat, free_repeat, seen.repeat)
-    ss_order, free_order, order_repeat = totals[:, ORDER].T
-    order = _solved(ss_order - order_repeat * repeat, free_order, seen.order)
-    ss_judge, free_judge, judge_order, judge_repeat = totals[:, JUDGE].T
-    judge = _solved(ss_judge - judge_order * order - judge_repeat * repeat, free_judge, seen.judge)
-    weights = totals[:, ERROR] / n[:, np.newaxis]
-    below = np.stack([judge, order, repeat], axis=-1)
-    squares = totals[:, SQUARE] - totals[:, MEAN] ** 2 / n
-    means = np.where(n > 1, squares / np.where(n > 1, n - 1, 1.0), np.nan)
-    means = np.where(means < DUST, np.where(np.isnan(means), np.nan, 0.0), means)
-    item = means - (weights * below).sum(axis=-1)
-    raw = np.concatenate([item[:, np.newaxis], below], axis=-1)
-    cut = np.maximum(raw, 0.0)
-    total, whole = raw.sum(axis=-1), cut.sum(axis=-1)
-    sd_single = np.sqrt(cut[:, 1:].sum(axis=-1))
-    sd_mean = np.sqrt((weights * cut[:, 1:]).sum(axis=-1))
-    shares = cut / _above_dust(whole)[:, np.newaxis]
-    last = [item / _above_dust(total), item / _above_dust(means), sd_single, sd_mean]
-    return np.concatenate([raw, cut, shares, np.stack(last, axis=-1)], axis=-1)
-
-
-def _solved(rest: Floats, freedom: Floats, seen: int) -> Floats:
-    """Return a component from its sum of squares less the other components' part; 0 where it is not told apart."""
-    if not seen:
-        return np.zeros_like(rest)
-    return np.where(freedom > 0, rest / np.where(freedom > 0, freedom, 1.0), np.nan)
-
-
-def _above_dust(values: Floats) -> Floats:
-    return np.where(values > DUST, values, np.nan)
 
 
 def _canonical(rows: Floats) -> Floats:
@@ -208,9 +142,9 @@ class _Figures:
         if not n:
             untold = self._none(0, _UNTOLD[source])
             return Component(source, untold, None, untold)
-        variance = self.figure(_CUT.start + place, n, self.span**2)
-        share = self.figure(_SHARE.start + place, n)
-        raw = None if variance.estimate.value is None else _rounded(self.point[_RAW.start + place]) * self.span**2
+        variance = self.figure(CUT.start + place, n, self.span**2)
+        share = self.figure(SHARE.start + place, n)
+        raw = None if variance.estimate.value is None else _rounded(self.point[RAW.start + place]) * self.span**2
         return Component(source, variance, raw, share)
 
     def figure(self, column: int, n: int, unit: float = 1.0) -> Figure:
