@@ -15,7 +15,7 @@ def group_blocks(report: CalibrationReport) -> list[RenderableType]:
     """Return correlations within groups, who finds the best response, and pass rates over tries; nothing ungrouped."""
     if report.groups is None:
         return []
-    level = f"{100 * report.level:.4g}% interval"
+    level = f"{100 * report.level:.4g} % interval"
     blocks: list[RenderableType] = [_within(report.groups, level)]
     tops, trials = _top_one(report.groups, level), _trials(report.groups)
     return [*blocks, *(table for table in (tops, trials) if table.row_count)]

@@ -45,7 +45,7 @@ def _verdicts(report: CalibrationReport, targets: list[DimensionCalibration]) ->
         ("dimension", "fold"),
         ("n", "right"),
         ("kappa", "right"),
-        (f"{100 * report.level:.4g}% interval", "left"),
+        (f"{100 * report.level:.4g} % interval", "left"),
         ("people", "right"),
         ("verdict", "left"),
         ("more labels", "fold"),
@@ -64,7 +64,7 @@ def _figures(target: DimensionCalibration, level: float) -> Table:
         ("figure", "left"),
         ("n", "right"),
         ("value", "right"),
-        (f"{100 * level:.4g}% interval", "left"),
+        (f"{100 * level:.4g} % interval", "left"),
         ("method, or why there is none", "fold"),
     )
     for name, found in _named(target):
