@@ -1,4 +1,4 @@
-"""Judge against hand grades: how often each pattern of scores meets each pattern of labels."""
+"""Judge against human labels: how often each pattern of scores meets each pattern of labels."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Judge against hand grades, over items that have both.
+    """Judge against human labels, over items that have both.
 
     Every repeat is compared with every rater and each item counts once, so the figures tell how far one call agrees
     with one person. `exact_interval` is Wilson's over items. `off_scale` counts labels that are no score of the

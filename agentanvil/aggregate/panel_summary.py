@@ -21,7 +21,7 @@ class PanelJudge:
     """One judge on its own. `share` is that of the items which a seed chose for it, None where it is asked about all.
 
     `items` counts those that it was due on; `states` counts its cells and `codes` the reasons for missing ones.
-    `labels` holds it against hand grades, by dimension (`winner` in pairwise); a judge that is escalated to over its
+    `labels` holds it against human labels, by dimension (`winner` in pairwise); a judge that is escalated to over its
     random share alone, since the others are no fair sample.
     """
 

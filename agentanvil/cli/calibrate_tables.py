@@ -41,7 +41,7 @@ def print_calibration(console: Console, report: CalibrationReport) -> None:
 def _verdicts(report: CalibrationReport, targets: list[DimensionCalibration]) -> Table:
     weights = " (quadratic)" if report.mode == "absolute" else ""
     table = titled_table(
-        f"Judge against people: is kappa{weights} {report.min_kappa:g} or more?",
+        f"Judge against human labels: is kappa{weights} {report.min_kappa:g} or more?",
         ("dimension", "fold"),
         ("n", "right"),
         ("kappa", "right"),

@@ -30,7 +30,7 @@ def ways_table(summary: Summary) -> Table | None:
 
 
 def agreement_table(summary: Summary) -> Table | None:
-    """Return the judge against hand grades, None where nobody graded."""
+    """Return the judge against human labels, None where nobody graded."""
     overall = [] if summary.pairwise is not None else [(summary.overall.id, summary.overall.agreement)]
     named = [(dimension.id, dimension.agreement) for dimension in summary.dimensions] + overall
     rows = [(name, agreement) for name, agreement in named if agreement]
@@ -42,7 +42,7 @@ def agreement_table(summary: Summary) -> Table | None:
         return None
     weights = "" if summary.mode != "absolute" else " (quadratic)"
     table = titled_table(
-        "Judge against hand grades",
+        "Judge against human labels",
         ("dimension", "left"),
         ("n", "right"),
         ("exact", "right"),

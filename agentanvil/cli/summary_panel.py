@@ -72,7 +72,7 @@ def _usage(usage: Usage) -> tuple[str, str, str]:
 
 
 def _labels(panel: PanelSummary) -> Table:
-    table = titled_table("Each judge against hand grades: exact (kappa)", ("dimension", "fold"))
+    table = titled_table("Each judge against human labels: exact (kappa)", ("dimension", "fold"))
     for place in range(1, len(panel.judges) + 1):
         table.add_column(f"judge {place}", justify="right", header_style="dim")
     names = dict.fromkeys(name for judge in panel.judges for name in judge.labels)

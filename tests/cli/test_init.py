@@ -26,7 +26,7 @@ def test_what_init_writes_runs_by_its_own_defaults(tmp_path: Path) -> None:
     rows = list(csv.DictReader((folder / "run" / "items.csv").read_text(encoding="utf-8").splitlines()))
     assert len(rows) == 10
     assert {row["answered"] for row in rows} == {"4"}
-    assert "Judge against hand grades" in asked.err
+    assert "Judge against human labels" in asked.err
 
 
 def test_it_tells_what_to_do_next_and_overwrites_nothing(tmp_path: Path) -> None:

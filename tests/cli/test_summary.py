@@ -95,7 +95,7 @@ def test_labels_are_held_against_the_judge() -> None:
     of = rubric("accuracy")
     rows = [item(plan(of), n, {"accuracy": 1 + n % 5}, labels={"accuracy": (5 - n % 5,)}) for n in range(10)]
     text = shown(grade(of, rows)[1])
-    assert "Judge against hand grades" in text
+    assert "Judge against human labels" in text
     assert "do not trust" in text
 
 
