@@ -54,7 +54,7 @@ def calibrate(settings: CalibrateSettings) -> Calibrated:
     """
     manifest = read_run(settings.run)
     rubric = rubric_of(manifest)
-    path = _checked(settings, rubric)
+    path = _checked(settings, rubric, manifest["data"]["file"])
     labels = row_labels() if settings.labels is None else file_labels(settings.labels, rubric)
     with ExitStack() as opened:
         data = opened.enter_context(open_data(manifest))
@@ -124,7 +124,7 @@ def _bits(manifest: dict[str, Any], labels: LabelSource) -> bool:
     return manifest["plan"]["mode"] == "gate" and (scale.min, scale.max) != (0, 1) and labels.only_bits
 
 
-def _checked(settings: CalibrateSettings, rubric: Rubric) -> Path:
+def _checked(settings: CalibrateSettings, rubric: Rubric, data: str) -> Path:
     """Return where the report goes. Raises UsageError for options that mean nothing here."""
     if not -1 <= settings.min_kappa <= 1:
         raise UsageError(f"--min-kappa is a kappa, -1 to 1, not {settings.min_kappa:g}")
@@ -135,16 +135,16 @@ def _checked(settings: CalibrateSettings, rubric: Rubric) -> Path:
         if rubric.mode == "pairwise":
             raise UsageError("--group means nothing in pairwise: a pair compares within its request already")
     path = settings.out or settings.run / CALIBRATION
-    if _is_precious(path, settings):
+    if _is_precious(path, settings, data):
         raise UsageError("would be overwritten: give --out another file", where=Where(str(path)))
     if path.is_dir() or not path.parent.is_dir():
         raise UsageError("cannot be written: give a file in a folder that exists", where=Where(str(path)))
     return path
 
 
-def _is_precious(path: Path, settings: CalibrateSettings) -> bool:
-    """Whether the report would take the place of the labels, or of another file of the run."""
-    if settings.labels is not None and path.resolve() == settings.labels.resolve():
+def _is_precious(path: Path, settings: CalibrateSettings, data: str) -> bool:
+    """Whether the report would take the place of the labels, of the rows, or of another file of the run."""
+    if path.resolve() in {given.resolve() for given in (settings.labels, Path(data)) if given is not None}:
         return True
     return path.resolve().parent == settings.run.resolve() and path.name != CALIBRATION
 

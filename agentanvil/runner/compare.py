@@ -71,8 +71,8 @@ class _Run:
 
 def compare(settings: CompareSettings, listener: Listener) -> Compared:
     """Compare two runs. Raises InputError for what is no run, and for runs that cannot be compared as they are."""
-    check_out(settings.out)
     manifests = (read_run(settings.a), read_run(settings.b))
+    check_out(settings.out, [manifest["data"]["file"] for manifest in manifests])
     differences = _differences(settings, *manifests)
     with ExitStack() as opened:
         a, b = (

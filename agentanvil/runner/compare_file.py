@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from agentanvil.aggregate.comparison import Comparison
@@ -14,12 +15,14 @@ from agentanvil.runner.folder import JOURNAL, MANIFEST
 _OWN = frozenset({MANIFEST, JOURNAL, ITEMS, SCORES, SUMMARY, JUNIT})
 
 
-def check_out(out: Path | None) -> None:
-    """Raise UsageError for a place where no comparison can or may be written."""
+def check_out(out: Path | None, data: Iterable[str]) -> None:
+    """Raise UsageError for a place where no comparison can or may be written; `data` are the runs' data files."""
     if out is None:
         return
     if out.is_dir() or not out.absolute().parent.is_dir():
         raise UsageError(f"--out names a file in a folder that exists, not {quoted(str(out))}")
+    if out.resolve() in {Path(file).resolve() for file in data}:
+        raise UsageError(f"--out would overwrite the rows in {out}", hint="Name another file.")
     if out.name in _OWN and (out.parent / MANIFEST).exists():
         raise UsageError(f"--out would overwrite {out.name} of the run in {out.parent}", hint="Name another file.")
 

@@ -210,7 +210,7 @@ def test_places_that_cannot_be_written_are_refused_before_anything_is_read(runs:
 
 def test_no_file_of_the_run_and_no_labels_are_overwritten(runs: Runs, tmp_path: Path) -> None:
     labels = labels_csv(tmp_path, "id,accuracy", "item-0,5")
-    for out, asked in ((runs.out / "journal.jsonl", None), (labels, labels)):
+    for out, asked in ((runs.out / "journal.jsonl", None), (labels, labels), (runs.data, None)):
         before = out.read_bytes()
         with pytest.raises(UsageError, match="would be overwritten"):
             calibrate(CalibrateSettings(runs.out, labels=asked, out=out))

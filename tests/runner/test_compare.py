@@ -245,8 +245,11 @@ def test_the_report_is_written_whole_and_over_no_file_of_a_run(a: Path, b: Path,
     assert found["figures"][0]["id"] == "overall"
     assert (found["format"], found["brand"], found["gate"]["verdict"]) == (1, None, "fail")
     before = (a / "summary.json").read_bytes()
-    with pytest.raises(UsageError, match="overwrite"):
-        side_by_side(a, b, out=a / "summary.json")
+    rows = Path(json.loads((b / "manifest.json").read_text(encoding="utf-8"))["data"]["file"])
+    for own in (a / "summary.json", rows):
+        with pytest.raises(UsageError, match="overwrite"):
+            side_by_side(a, b, out=own)
+    assert rows.stat().st_size
     for place in (tmp_path, tmp_path / "none" / "x.json"):
         with pytest.raises(UsageError, match="--out names a file"):
             side_by_side(a, b, out=place)
