@@ -20,9 +20,9 @@ from agentanvil.stats import (
     BoundedScores,
     Interval,
     bounded_mean_interval,
+    clopper_pearson_interval,
     least_deciding,
     sample_sd,
-    share_against,
     win_rate_against,
 )
 from agentanvil.verdict import Winner
@@ -66,14 +66,13 @@ class ShareTally:
             self._missing += 1
 
     def result(self, unread: int) -> GateFigure:
-        """Decide by Wilson's interval, or with few items by the exact one."""
-        n, missing = self._passed + self._failed, self._missing + unread
-        at, level = self._figure.threshold, self._frame.confidence
+        """Decide by the exact interval."""
+        n, missing, level = self._passed + self._failed, self._missing + unread, self._frame.confidence
 
         def gauge(times: float, missing: float) -> Interval:
             passed, items = self._passed * times, n * times + missing
-            worst = share_against(passed, items, at, level=level)
-            return hull(worst, share_against(passed + missing, items, at, level=level))
+            worst = clopper_pearson_interval(passed, items, level)
+            return hull(worst, clopper_pearson_interval(passed + missing, items, level))
 
         value = self._passed / n if n else None
         return decided(self._figure, self._frame.confidence, Measured(value, n, missing, gauge(1, missing), gauge))
@@ -182,7 +181,7 @@ class WinTally:
         self._groups[group_key(pair.group, result.id)] += 1
 
     def result(self, unread: int) -> GateFigure:
-        """Decide by Tango's interval, or with few comparisons by the exact one."""
+        """Decide by Tango's interval, or by an exact one that reaches farther."""
         n, missing = self._winners.total(), self._missing + unread
         wins, ties, losses = (self._winners[winner] for winner in ("a", "tie", "b"))
         worth = _effective(self._groups.values()) / n if n else 1.0

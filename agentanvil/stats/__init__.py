@@ -3,7 +3,7 @@
 What is undefined is a value of None with a reason.
 """
 
-from agentanvil.stats.against import share_against, win_rate_against
+from agentanvil.stats.against import win_rate_against
 from agentanvil.stats.agreement import (
     Weights,
     adjacent_agreement,
@@ -210,7 +210,6 @@ __all__ = [
     "required_n_paired",
     "rogan_gladen",
     "sample_sd",
-    "share_against",
     "share_interval",
     "sigmoid",
     "signed_bias",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from math import comb
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from agentanvil.aggregate import Gate, GateCircumstances, GateFigure, Summariser
 from agentanvil.rubric import GateTerms, Mode, Rubric
-from agentanvil.stats import share_against, wilson_interval, win_rate_against
+from agentanvil.stats import clopper_pearson_interval, win_rate_against
 from tests.fakes.graded import ERROR, NA, Pair, Score, columns, compare, grade, grade_by, plan, rubric
 
 
@@ -58,7 +59,7 @@ def test_the_share_of_items_that_pass_by_its_interval(scores: list[Score], verdi
     (share,) = found.figures
     applying = sum(score is not NA for score in scores)
     assert (share.name, share.n, share.threshold, share.confidence) == ("pass_rate", applying, 0.9, 0.95)
-    assert share.interval == share_against(sum(score == 5 for score in scores), applying, 0.9)
+    assert share.interval == clopper_pearson_interval(sum(score == 5 for score in scores), applying)
     assert (found.reasons == ()) == (verdict == "pass")
 
 
@@ -108,8 +109,8 @@ def test_missing_verdicts_count_either_way(scores: list[Score], unread: int, sha
 def test_the_bounds_of_what_is_missing_are_those_of_the_worst_and_the_best_case() -> None:
     share = figure([5] * 80 + [1] * 10 + [ERROR] * 10, SHARE)
     assert (share.value, share.n) == (80 / 90, 90)
-    assert share.interval.low == wilson_interval(80, 100).low
-    assert share.interval.high == wilson_interval(90, 100).high
+    assert share.interval.low == clopper_pearson_interval(80, 100).low
+    assert share.interval.high == clopper_pearson_interval(90, 100).high
 
 
 def test_where_missing_verdicts_alone_keep_it_open_no_further_row_is_asked_for() -> None:
@@ -121,7 +122,7 @@ def test_where_missing_verdicts_alone_keep_it_open_no_further_row_is_asked_for()
 @pytest.mark.parametrize(
     ("scores", "asked", "rows"),
     [
-        pytest.param([5] * 19 + [1], SHARE, 119, id="wilson-by-hand-139-in-all"),
+        pytest.param([5] * 19 + [1], SHARE, 122, id="142-of-which-95-in-100-pass"),
         pytest.param([5] * 3, SHARE, 33, id="36-equal-ones-in-all"),
         pytest.param([5] * 3, MEAN, 10, id="13-equal-ones-in-all"),
     ],
@@ -273,3 +274,12 @@ def test_items_that_answer_one_request_count_as_one() -> None:
     assert duel([1] * 12).verdict == "pass"
     assert duel([1] * 12, groups=["x", "y", "z"] * 4).verdict == "inconclusive"
     assert duel([1] * 12, groups=["x", "y", "z"] * 4).figures[0].n == 12
+
+
+@pytest.mark.parametrize(("n", "truth"), [(25, 0.7), (63, 0.9)])
+def test_a_share_that_stands_on_its_threshold_decides_wrongly_no_more_often_than_it_says(n: int, truth: float) -> None:
+    # By Wilson's interval a run would fail in 4.4 and in 4.7 of 100.
+    verdicts = [gate([5] * k + [1] * (n - k), of({"a": 4}, pass_rate=truth)).verdict for k in range(n + 1)]
+    mass = [comb(n, k) * truth**k * (1 - truth) ** (n - k) for k in range(n + 1)]
+    for wrong in ("pass", "fail"):
+        assert sum(m for m, verdict in zip(mass, verdicts, strict=True) if verdict == wrong) <= 0.025 + 1e-9

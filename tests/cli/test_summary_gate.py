@@ -40,10 +40,10 @@ def test_figures_have_a_line_each() -> None:
     both = of({"a": 4}, pass_rate=0.5, mean={"a": 4.5}, confidence=0.9)
     head, passed, unsure = shown(both, [5] * 22 + [3] * 3)
     assert head == (
-        "gate: INCONCLUSIVE (by 90 % intervals: gaffke bound of a mean on a scale, 50000 draws, wilson; "
+        "gate: INCONCLUSIVE (by 90 % intervals: clopper-pearson, gaffke bound of a mean on a scale, 50000 draws; "
         "22 items meet the thresholds, 3 do not, 0 undecided)"
     )
-    assert passed == "  pass_rate 0.88 [0.73, 0.95] reaches 0.5"
+    assert passed == "  pass_rate 0.88 [0.72, 0.97] reaches 0.5"
     assert unsure.startswith("  mean.a 4.76 [4.26, 4.93] against 4.5: about ")
     assert "more row(s) of the same kind would decide" in unsure
 
