@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 import typer
+import yaml
 
 from agentanvil.cli.app import VERBS, app
 from agentanvil.client import ChatRequest, Message
 from agentanvil.client.adapter import Shape, WireReply
 from agentanvil.client.providers import ENTRY_POINTS, ProviderRules, providers
 from agentanvil.report import ITEM_COLUMNS, SCORE_COLUMNS
-from agentanvil.rubric import parse_rubric
+from agentanvil.rubric import gate_faults, parse_rubric
 from agentanvil.runner.config import ConfigWire
 from agentanvil.runner.exits import Exit
+from agentanvil.runner.gate_settings import GateConfigWire
 from tests.fakes.server import chat
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -51,6 +53,24 @@ EVERY_OPTION = {option for command in COMMANDS.values() for option in options(co
     "--show-completion",
 }
 FOREIGN_OPTIONS = {"--snapshot-update"}
+MEASURES = {
+    "calibrate": "calibration.md",
+    "label": "labels.md",
+    "ablate": "ablation.md",
+    "probe": "probes.md",
+    "compare": "compare.md",
+}
+"""The page of each verb that measures the judge."""
+GATED = """\
+version: 1
+id: gated
+mode: {mode}
+scale: {{min: 1, max: 5}}
+dimensions:
+  - id: safety
+    question: Could someone be harmed?
+    anchors: {{5: nobody, 3: one risk, 1: two risks or more}}
+"""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -81,16 +101,51 @@ def test_the_readme_names_every_command_of_a_group(name: str) -> None:
     assert re.search(rf"[ `]{child}`", row), row
 
 
-@pytest.mark.parametrize("option", sorted(options(COMMANDS["grade"]) - {"--quiet", "-q", "--seed", "--temperature"}))
-def test_every_command_has_help_for_its_options(option: str) -> None:
-    parameter = next(p for p in COMMANDS["grade"].params if option in p.opts)
-    assert parameter.help
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_for_itself_and_its_options(name: str) -> None:
+    assert COMMANDS[name].help
+    assert [parameter.name for parameter in COMMANDS[name].params if not parameter.help] == []
+
+
+@pytest.mark.parametrize("verb", MEASURES)
+def test_the_page_of_a_measurement_tells_of_every_option_of_its_own(verb: str) -> None:
+    shared = options(COMMANDS["grade"])
+    told = set(OPTION.findall((ROOT / "docs" / MEASURES[verb]).read_text(encoding="utf-8")))
+    for parameter in COMMANDS[verb].params:
+        names = {*parameter.opts, *parameter.secondary_opts}
+        if parameter.opts[0].startswith("--") and not names & shared:
+            assert names & told, parameter.opts
+
+
+@pytest.mark.parametrize("verb", MEASURES)
+def test_the_readme_says_what_each_measurement_decides(verb: str) -> None:
+    section = README.split("\n## Measure the judge\n")[1].split("\n## ")[0]
+    assert re.search(
+        rf"^\| .+ \| `anvil {verb} [^`]+` \| .+\(docs/{re.escape(MEASURES[verb])}\) \|$", section, re.MULTILINE
+    )
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_file_that_a_page_links_to_is_there(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
         assert target.startswith("http") or (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_heading_that_a_page_links_to_is_there(page: Path) -> None:
+    for target, heading in re.findall(r"\]\(([^)#:]*)#([^)]+)\)", page.read_text(encoding="utf-8")):
+        text = (page.parent / target if target else page).read_text(encoding="utf-8")
+        assert heading in {anchor(title) for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}, heading
+
+
+def anchor(title: str) -> str:
+    """Return a heading's anchor, as GitHub makes it."""
+    return re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.stem)
+def test_the_readme_links_to_every_page(page: Path) -> None:
+    assert f"(docs/{page.name})" in README
 
 
 def test_every_make_target_on_a_page_is_real() -> None:
@@ -113,6 +168,19 @@ def test_the_readme_names_the_columns() -> None:
 def test_the_rubric_in_the_readme_loads() -> None:
     (text,) = re.findall(r"```yaml\n(version: 1\n.*?)```", README, re.DOTALL)
     assert [d.id for d in parse_rubric(text).dimensions] == ["faithfulness", "names_ticket"]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/gates.md"])
+def test_every_gate_on_a_page_is_one(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.findall(r"^gate:.*(?:\n +.*)*", text, re.MULTILINE)
+    assert len(found) >= 4
+    for gate in found:
+        if "calibration:" in gate:  # that of anvil.yaml
+            GateConfigWire.model_validate(yaml.safe_load(gate)["gate"])
+            continue
+        mode = "pairwise" if "win_rate" in gate else "absolute"
+        assert list(gate_faults(parse_rubric(GATED.format(mode=mode) + gate))) == [], gate
 
 
 def test_the_anvil_yaml_in_the_readme_has_real_keys() -> None:
