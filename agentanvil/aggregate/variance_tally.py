@@ -24,7 +24,7 @@ from agentanvil.verdict import Scored
 _SINGLY = 2_000
 _GROUPS = 500
 _CHUNK = 4_096
-_METHOD = "nested random effects, by moments of unweighted means; intervals resample {}"
+_METHOD = "nested random effects, by moments of unweighted means; intervals over {}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ _ID_WIDTH = 40
 
 
 def variance_blocks(summary: Summary) -> list[RenderableType]:
-    """Return the blocks on what readings differ by; none where every item was read once."""
+    """Return the blocks on what readings differ by; none where every item was read once, or none has a score."""
     found = [(scores.id, scores.variance) for scores in (*summary.dimensions, summary.overall) if scores.variance]
-    if not found:
+    if not any(variance.readings for _, variance in found):
         return []
-    return [_sources(found), _worth(found), _method(found[0][1])]
+    return [_sources(found), _worth(found), _method([variance for _, variance in found])]
 
 
 def anchor_blocks(summary: Summary) -> list[RenderableType]:
@@ -103,9 +103,11 @@ def _repeats(needed: RepeatsNeeded) -> str:
     return f"{needed.repeats} ({needed.low} … {needed.high})"
 
 
-def _method(variance: Variance) -> Text:
-    interval = variance.sd_single.interval
-    return Text(visible(f"n: items; {variance.method} ({interval.method})"), style="dim")
+def _method(found: list[Variance]) -> Text:
+    shown = [figure.interval for variance in found for figure in (variance.icc_single, variance.sd_single)]
+    methods = dict.fromkeys(interval.method for interval in shown if interval.low is not None)
+    how = f" ({'; '.join(methods)})" if methods else ""
+    return Text(visible(f"n: items; {found[0].method}{how}"), style="dim")
 
 
 def _is_told(component: Component) -> bool:

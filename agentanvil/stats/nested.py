@@ -40,6 +40,7 @@ from agentanvil.stats.nested_figures import (
     Source,
     figured,
 )
+from agentanvil.stats.nested_jackknife import jackknifed
 from agentanvil.stats.resample import percentile_ends, resampled_totals
 
 _DECIMALS = 12
@@ -89,21 +90,23 @@ class NestedVariance:
 def nested_variance(
     features: Floats, span: float, *, seed: int, level: float = 0.95, resamples: int = RESAMPLES
 ) -> NestedVariance:
-    """Return the components of clusters of items, given the features of each as a row, and their percentile intervals.
+    """Return the components of clusters of items, given the features of each as a row, and intervals over whole rows.
 
-    Whole rows are resampled. A source that no reading tells apart is None, and so is an interval of fewer than two rows
-    or with more than 5 % of the resamples undefined. The result does not depend on the order of the rows, on which
-    judge or order comes first, or on the sign of the readings.
+    Reliability, the error of a reading and the variance of repeats have those of `nested_jackknife`; all else, and
+    these where there is none, has percentile intervals. A source that no reading tells apart is None, and so is an
+    interval of fewer than two rows or with more than 5 % of the resamples undefined. The result does not depend on
+    the order of the rows, on which judge or order comes first, or on the sign of the readings.
     """
     totals = features.sum(axis=0, keepdims=True)
     seen = Seen.of(totals[0])
     rows = _canonical(features[features[:, N] > 0])
-    spread = None
+    spread = left = None
     if len(rows) > 1:
         drawn = resampled_totals(rows, np.ones(len(rows), dtype=np.int64), seed=seed, resamples=resamples)
         spread = np.concatenate([figured(chunk, seen) for chunk in drawn])
+        left = figured(totals - rows, seen)
     method = f"cluster bootstrap percentile, {resamples} resamples"
-    told = _Figures(figured(totals, seen)[0], spread, span, level, method)
+    told = _Figures(figured(totals, seen)[0], spread, left, span, level, method)
     reread = max(seen.judge, seen.order, seen.repeat)
     return NestedVariance(
         items=round(float(totals[0, N])),
@@ -134,6 +137,7 @@ class _Figures:
 
     point: Floats
     spread: Floats | None
+    left: Floats | None
     span: float
     level: float
     method: str
@@ -159,8 +163,12 @@ class _Figures:
         return Figure(Estimate(None, n, reason), Interval(None, None, self.level, self.method, reason))
 
     def _interval(self, column: int, unit: float) -> Interval:
-        if self.spread is None:
+        if self.spread is None or self.left is None:
             return Interval(None, None, self.level, self.method, "fewer than two items")
+        ends = jackknifed(column, self.point, self.left, self.level)
+        if ends is not None:
+            low, high, method = ends
+            return Interval(low * unit, high * unit, self.level, method)
         values = self.spread[:, column]
         defined = values[~np.isnan(values)]
         if len(defined) < (1 - _MAX_UNDEFINED_SHARE) * len(values):

@@ -240,9 +240,18 @@ def test_what_readings_differ_by_is_told_whole_on_any_width(width: int) -> None:
     assert sources[2].split()[-2:] == ["3", "3"]
     worth = text[text.index("What one reading is worth") :]
     assert "±0.25" in worth
-    assert "resample items" in worth
+    assert "over items (jackknife" in " ".join(worth.split())
     assert "…  " not in sources[1]
 
 
 def test_a_run_that_reads_once_says_nothing_of_variance() -> None:
     assert "Variance" not in shown(graded([5, 4, 3]))
+
+
+def test_a_run_without_a_score_says_nothing_of_variance() -> None:
+    assert "Variance" not in shown(graded([[ERROR, ERROR], [ERROR, ERROR]], repeats=2))
+
+
+def test_the_method_of_every_interval_shown_is_named() -> None:
+    text = shown(graded([[5, 3, 4], [4, 4, 4], [1, 2, 1]], repeats=3), width=200)
+    assert "intervals over items (jackknife, Fisher z, t; jackknife, logarithm, t)" in text
