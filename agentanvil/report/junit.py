@@ -1,12 +1,13 @@
 """`junit.xml`: one test case per item, in strict XML 1.0 whatever the judge wrote.
 
 A failed gate is a failure; a verdict whose absence leaves the overall or the gate open is an error; an item to which
-nothing applies is skipped. What failed in the baseline already is told as output of a case that passes.
+nothing applies is skipped. What failed in the baseline already is told as output of a case that passes. Where some
+verdicts may be missing, items without one are skipped, so that a reader of this file and one of the exit code agree.
 
 Where figures of the whole run decide, no item fails it: an item below its thresholds passes and says so in its output,
 one without a verdict is skipped, and one more case, `gate`, says what the exit code says: a failure where the gate
-failed, an error where it is open, or where verdicts are missing. That case is there too where the items alone would
-have passed and their judge is not calibrated as it must be.
+failed, an error where it is open, or where verdicts are missing. That case (`run` without a gate) is there too where
+no item is at fault and the run does not end well: its judge is not calibrated as it must be, or repeats are missing.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Literal
 from xml.sax.saxutils import escape, quoteattr
 
 from agentanvil.aggregate import OVERALL, DimensionResult, Frame, Gate, ItemResult, Shortfall, lowest_dimension
+from agentanvil.aggregate.item import Gap
 from agentanvil.report.atomic import AtomicText
 from agentanvil.verdict import Scored
 
@@ -45,13 +47,18 @@ def xml_attribute(text: str) -> str:
 
 
 class JUnitXml:
-    """Streams test cases; the counts in the head are filled in by `finish`. `properties` are of the whole suite."""
+    """Streams test cases; the counts in the head are filled in by `finish`. `properties` are of the whole suite.
 
-    def __init__(self, file: AtomicText, frame: Frame, properties: Mapping[str, str] | None = None) -> None:
+    `lenient`: an item may lack a verdict and the run end well all the same.
+    """
+
+    def __init__(
+        self, file: AtomicText, frame: Frame, properties: Mapping[str, str] | None = None, *, lenient: bool = False
+    ) -> None:
         self._file = file
         self._suite = xml_attribute(frame.rubric_id)
-        # No rubric's id holds a slash, so that no item's case is called the same.
-        self._of_gate = xml_attribute(f"{frame.rubric_id}/gate")
+        self._rubric = frame.rubric_id
+        self._lenient = lenient
         self._gated = bool(frame.gated)
         self._by_figures = bool(frame.figures)
         self._counts = dict.fromkeys(_COUNTS, 0)
@@ -68,7 +75,8 @@ class JUnitXml:
 
     def finish(self, gate: Gate, ended: Ended | None = None) -> None:
         """Close the document and fill in the counts; `ended` is what the run lacks whatever its gate says."""
-        if self._by_figures or gate.verdict == "inconclusive":
+        silent = ended is not None and not self._counts["failures"] + self._counts["errors"]
+        if self._by_figures or gate.verdict == "inconclusive" or silent:
             self._file.write(self._gate(gate, ended))
         self._file.write("  </testsuite>\n</testsuites>\n")
         self._file.rewrite_start(self._head(self._counts))
@@ -88,6 +96,8 @@ class JUnitXml:
         gap = result.gap
         undecided = self._gated and result.passed is None
         if gap is not None and (undecided or result.state not in {"scored", "not_applicable"}):
+            if self._lenient:
+                return self._without_verdict(gap) + known
             self._counts["errors"] += 1
             message = f"{gap.dimension}: {gap.state}: {gap.code}"
             return (
@@ -103,18 +113,23 @@ class JUnitXml:
         """Return what is told of an item that fails nothing by itself."""
         gap, undecided = result.gap, self._gated and result.passed is None
         if gap is not None and (undecided or result.state not in {"scored", "not_applicable"}):
-            self._counts["skipped"] += 1
-            return f"<skipped message={xml_attribute(f'{gap.dimension}: {gap.state}: {gap.code}')}/>"
+            return self._without_verdict(gap)
         if result.state == "not_applicable":
             self._counts["skipped"] += 1
             return _INAPPLICABLE
         lines = [shortfall.text for shortfall in result.shortfalls]
         return f"<system-out>{xml_text(chr(10).join(lines))}</system-out>" if lines else None
 
+    def _without_verdict(self, gap: Gap) -> str:
+        self._counts["skipped"] += 1
+        return f"<skipped message={xml_attribute(f'{gap.dimension}: {gap.state}: {gap.code}')}/>"
+
     def _gate(self, gate: Gate, ended: Ended | None) -> str:
-        """Return the test case of the gate as a whole."""
+        """Return the test case of the run as a whole."""
         self._counts["tests"] += 1
-        opening = f'    <testcase classname={self._of_gate} name="gate"'
+        name = "run" if gate.verdict == "none" else "gate"
+        # No rubric's id holds a slash, so that no item's case is called the same.
+        opening = f'    <testcase classname={xml_attribute(f"{self._rubric}/{name}")} name="{name}"'
         passed = [figure.text for figure in gate.figures if figure.verdict == "pass"]
         details = xml_text("\n".join([*passed, *gate.reasons]))
         if gate.verdict == "fail" and ended != "interrupted":
@@ -122,7 +137,8 @@ class JUnitXml:
             kind, what, message = "failure", "gate", "the gate failed"
         elif ended is not None:
             self._counts["errors"] += 1
-            kind, what, message = "error", ended, _ENDED[ended]
+            nothing = ended == "missing" and gate.verdict == "undecided" and not gate.passed
+            kind, what, message = "error", ended, "no item passed the gate" if nothing else _ENDED[ended]
         elif gate.verdict == "inconclusive":
             self._counts["errors"] += 1
             kind, what, message = "error", "inconclusive", "the gate is inconclusive"

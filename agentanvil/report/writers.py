@@ -20,7 +20,8 @@ class ReportWriters:
     """A context: `add` every result in row order, then `finish` once; only that puts the files in place.
 
     Leaving without `finish`, by an error or not, leaves the older reports of the folder untouched. `junit` is
-    None for "where the rubric has a gate"; `properties` are what it says of the run as a whole, by name.
+    None for "where the rubric has a gate"; `properties` are what it says of the run as a whole, by name, `lenient`
+    that some verdicts may be missing.
     """
 
     def __init__(
@@ -30,13 +31,14 @@ class ReportWriters:
         *,
         junit: bool | None = None,
         properties: Mapping[str, str] | None = None,
+        lenient: bool = False,
     ) -> None:
         self._files: list[AtomicText] = []
         self._folder = folder
         self._items = ItemsCsv(self._open(ITEMS), frame)
         self._scores = ScoresCsv(self._open(SCORES), frame)
         wanted = bool(frame.gated) if junit is None else junit
-        self._junit = JUnitXml(self._open(JUNIT), frame, properties) if wanted else None
+        self._junit = JUnitXml(self._open(JUNIT), frame, properties, lenient=lenient) if wanted else None
 
     def __enter__(self) -> Self:
         return self

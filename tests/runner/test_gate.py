@@ -388,3 +388,16 @@ def test_the_command_line_decides_anew(tmp_path: Path) -> None:
     asked = anvil("grade", runs.data, "--out", "other", "--cache", "off", cwd=tmp_path)
     assert asked.code == 2, "thresholds beside a mean would decide nothing"
     assert "anvil.yaml:3: gate.mean" in asked.err
+
+
+@pytest.mark.parametrize("gate", ["{overall: 4}", PASS_RATE, ""])
+@pytest.mark.parametrize("scores", [[5] * 20, [5] * 20 + [LOST], [5, 1, LOST], [LOST]])
+@pytest.mark.parametrize(("min_coverage", "repeats"), [(1.0, 1), (0.5, 1), (0.0, 1), (1.0, 2)])
+def test_a_reader_of_junit_and_one_of_the_exit_code_agree(
+    tmp_path: Path, gate: str, scores: list[object], min_coverage: float, repeats: int
+) -> None:
+    runs = made(tmp_path, scores, gate)  # a recording answers each item once, so that second readings are missing
+    code = runs.grade(min_coverage=min_coverage, repeats=repeats).exit
+    counts, cases, _ = junit_of(runs)
+    assert bool(counts["failures"] + counts["errors"]) == (code is not Exit.OK)
+    assert ("small/run:run" not in cases) or not gate
