@@ -13,7 +13,7 @@ from agentanvil.rubric import Mode
 from agentanvil.stats import Estimate, Interval, SignificanceTest
 
 FigureKind = Literal["overall", "dimension", "pass_rate", "preference"]
-Finding = Literal["worse", "no_worse", "undecided"]
+Finding = Literal["worse", "no_worse", "inconclusive"]
 RegressionVerdict = Literal["pass", "fail", "missing", "inconclusive"]
 
 
@@ -155,7 +155,7 @@ class Regression:
 @dataclass(frozen=True, slots=True)
 class RegressionGate:
     """Whether B may replace A: `fail` where a figure is worse, `missing` where too few items of A have a pair,
-    `inconclusive` where a figure is undecided.
+    `inconclusive` where a figure is.
 
     `margin` is the largest drop that counts as none, in the figures' own units. `coverage` is the share of A's items
     with a pair, on the figure where it is least.

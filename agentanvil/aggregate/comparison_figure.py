@@ -83,7 +83,7 @@ def compare_figure(spec: FigureSpec, rows: Iterable[PairedRow], terms: FigureTer
         interval=interval,
         test=_test(tally, clustered, terms),
         adjusted_p=None,
-        finding="undecided",
+        finding="inconclusive",
         wins=wins,
         ties=n - wins - losses,
         losses=losses,
@@ -113,12 +113,12 @@ def finding(interval: Interval, adjusted_p: float | None, margin: float, cluster
     test would call that a finding; so few that none ever could have no drop ruled out either, however alike they are.
     """
     if interval.low is None or interval.high is None or clusters < LEAST_CLUSTERS:
-        return "undecided"
+        return "inconclusive"
     if interval.low >= -margin:
         return "no_worse"
     if interval.high < -margin and adjusted_p is not None and adjusted_p <= ALPHA:
         return "worse"
-    return "undecided"
+    return "inconclusive"
 
 
 def _counted(spec: FigureSpec, rows: Iterable[PairedRow]) -> _Tally:

@@ -16,16 +16,16 @@ def regression_gate(
 
     A figure that is worse fails whatever is missing, because more verdicts cannot mend it. `only_a` items of A that B
     has not at all lack a pair as those do whose verdict is missing: else leaving hard items out would pass. B's own new
-    items are no matter, since nothing can have become worse in them.
+    items are no matter, since nothing can have become worse in them; nor is a dimension that applies to no item at all.
     """
-    tested = [figure for figure in figures if figure.tested]
+    tested = [figure for figure in figures if figure.tested and _coverage(figure, only_a) is not None]
     shares = [(share, figure) for figure in tested if (share := _coverage(figure, only_a)) is not None]
     covered = min((share for share, _ in shares), default=None)
     worse = [figure for figure in tested if figure.finding == "worse"]
     short = [(share, figure) for share, figure in shares if share < min_coverage]
-    undecided = [figure for figure in tested if figure.finding == "undecided"]
+    inconclusive = [figure for figure in tested if figure.finding == "inconclusive"]
     verdict: RegressionVerdict = (
-        "fail" if worse else "missing" if short else "inconclusive" if undecided or not tested else "pass"
+        "fail" if worse else "missing" if short else "inconclusive" if inconclusive or not tested else "pass"
     )
     reasons = [
         *(_worse(figure, margin) for figure in worse),
@@ -33,7 +33,7 @@ def regression_gate(
             f"{figure.id}: {telling(share, min_coverage)} of A's items have a pair, below {plain(min_coverage)}"
             for share, figure in short
         ),
-        *(_undecided(figure, margin) for figure in undecided),
+        *(_open(figure, margin) for figure in inconclusive),
     ]
     return RegressionGate(margin, min_coverage, covered, verdict, tuple(reasons))
 
@@ -47,15 +47,15 @@ def _worse(figure: ComparedFigure, margin: float) -> str:
     return f"{figure.id} is worse: {_span(figure, margin)}, adjusted p = {figure.adjusted_p:.2g}"
 
 
-def _undecided(figure: ComparedFigure, margin: float) -> str:
+def _open(figure: ComparedFigure, margin: float) -> str:
     if figure.interval.low is None:
-        return f"{figure.id} cannot be told: {figure.interval.reason}"
+        return f"{figure.id} is inconclusive: {figure.interval.reason}"
     if figure.clusters < LEAST_CLUSTERS:
         few = f"{figure.clusters} paired items could show no drop, whatever they are"
-        return f"{figure.id} cannot be told: {few}; {LEAST_CLUSTERS} is the least"
+        return f"{figure.id} is inconclusive: {few}; {LEAST_CLUSTERS} is the least"
     least = figure.least_detectable.value
     power = "" if least is None else f"; {figure.clusters} items find a difference from {least:.2g} on"
-    return f"{figure.id} cannot be told: {_span(figure, margin)}{power}"
+    return f"{figure.id} is inconclusive: {_span(figure, margin)}{power}"
 
 
 def _span(figure: ComparedFigure, margin: float) -> str:

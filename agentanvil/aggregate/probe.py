@@ -10,7 +10,7 @@ from agentanvil.stats import Estimate, Interval, holm
 
 ProbeName = Literal["position", "verbosity", "self-preference", "injection", "repeatability", "format"]
 PROBES: tuple[ProbeName, ...] = get_args(ProbeName)
-ProbeVerdict = Literal["bias found", "noise found", "cannot tell", "no effect found", "does not apply"]
+ProbeVerdict = Literal["bias found", "noise found", "inconclusive", "no effect found", "does not apply"]
 VERDICTS: tuple[ProbeVerdict, ...] = get_args(ProbeVerdict)
 """Every verdict, the most telling first."""
 
@@ -108,7 +108,7 @@ def _verdict(effect: Effect, adjusted: float | None) -> tuple[ProbeVerdict, str]
     if effect.absent:
         return "does not apply", effect.absent
     if value.value is None or effect.shortage:
-        return "cannot tell", effect.shortage or value.reason or ""
+        return "inconclusive", effect.shortage or value.reason or ""
     if effect.noise and value.value != effect.null:
         return "noise found", "the same call does not always bring the same verdict"
     if adjusted is not None and adjusted < ALPHA and (value.value > effect.null or not effect.upward):
@@ -120,13 +120,13 @@ def _unless_found(effect: Effect) -> tuple[ProbeVerdict, str]:
     """Tell an effect that is none that matters from one that may be there all the same."""
     interval, null = (effect.interval, effect.null) if effect.contrast is None else (effect.contrast, 0.0)
     if effect.value.n < FEWEST_ITEMS:
-        return "cannot tell", f"{effect.value.n} items are too few: {FEWEST_ITEMS} at the least"
+        return "inconclusive", f"{effect.value.n} items are too few: {FEWEST_ITEMS} at the least"
     if interval.low is None or interval.high is None:
-        return "cannot tell", interval.reason or ""
+        return "inconclusive", interval.reason or ""
     below = effect.upward or interval.low >= null - effect.margin
     if effect.noise or (below and interval.high <= null + effect.margin):
         return "no effect found", _least(effect)
-    return "cannot tell", f"the interval reaches beyond {effect.margin:.2g}, from where on an effect matters"
+    return "inconclusive", f"the interval reaches beyond {effect.margin:.2g}, from where on an effect matters"
 
 
 def _least(effect: Effect) -> str:

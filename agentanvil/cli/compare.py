@@ -31,7 +31,7 @@ def command(
     ] = False,
     fail_on: Annotated[
         str | None,
-        typer.Option("--fail-on", metavar=_REGRESSION, help="Exit 1 where B is worse, 4 where that cannot be told."),
+        typer.Option("--fail-on", metavar=_REGRESSION, help="Exit 1 where B is worse, 4 where that is inconclusive."),
     ] = None,
     margin: Annotated[
         float, typer.Option("--margin", metavar="M", help="A drop by up to M counts as none, in the figures' units.")
@@ -54,7 +54,7 @@ def command(
     the responses they judged (rubric, judge, prompt version, order seed, ...) are refused unless --force is given.
 
     Exits 0. With --fail-on regression: 1 where B is worse beyond chance, 3 where too many of A's items have no pair, 4
-    where it cannot be told, 0 where B is no worse. 2 for runs that cannot be compared.
+    where it is inconclusive, 0 where B is no worse. 2 for runs that cannot be compared.
     """
     output = parse_format(format_, ("table", "json"))
     if fail_on not in {None, _REGRESSION}:

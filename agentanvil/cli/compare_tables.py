@@ -22,12 +22,12 @@ from agentanvil.cli.tables import cut, number, span, titled_table
 
 _NAME_WIDTH = 40
 _TEXT_WIDTH = 160
-_FINDINGS: dict[Finding, str] = {"worse": "worse", "no_worse": "no worse", "undecided": "cannot tell"}
+_FINDINGS: dict[Finding, str] = {"worse": "worse", "no_worse": "no worse", "inconclusive": "inconclusive"}
 _VERDICTS: dict[RegressionVerdict, str] = {
     "pass": "no regression",
     "fail": "REGRESSION",
     "missing": "not decided: too many verdicts are missing",
-    "inconclusive": "not decided: it cannot be told",
+    "inconclusive": "INCONCLUSIVE",
 }
 
 

@@ -77,7 +77,7 @@ def command(
     repeats: Annotated[int | None, typer.Option("--repeats", metavar="N", help="Ask each question N times.")] = None,
     fail_on: Annotated[
         str | None,
-        typer.Option("--fail-on", metavar="bias", help="Exit 1 where a bias is found, 4 where it cannot be told."),
+        typer.Option("--fail-on", metavar="bias", help="Exit 1 where a bias is found, 4 where it is inconclusive."),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="The folder of arms and report.")] = None,
     map_: MapOption = None,

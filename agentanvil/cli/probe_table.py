@@ -18,7 +18,7 @@ from agentanvil.stats import Interval
 _STYLES: dict[ProbeVerdict, str] = {
     "bias found": "bold red",
     "noise found": "yellow",
-    "cannot tell": "yellow",
+    "inconclusive": "yellow",
     "no effect found": "green",
     "does not apply": "dim",
 }
@@ -134,7 +134,7 @@ def _reasons(findings: tuple[Finding, ...]) -> Iterator[str]:
     """Yield why something is not known, once for all lines of a probe that share the reason."""
     targets: dict[tuple[str, str, str], list[str]] = {}
     for finding in findings:
-        if finding.verdict in {"cannot tell", "does not apply"}:
+        if finding.verdict in {"inconclusive", "does not apply"}:
             key = (_name(finding.effect), finding.verdict, finding.reason)
             targets.setdefault(key, []).append(finding.effect.target)
     for (probe, verdict, reason), names in targets.items():

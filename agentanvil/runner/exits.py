@@ -106,4 +106,4 @@ def probe_exit(ending: Ending, verdicts: Collection[ProbeVerdict], *, enough: bo
         return Exit.MISSING
     if on_bias and "bias found" in verdicts:
         return Exit.GATE_FAILED
-    return Exit.INCONCLUSIVE if on_bias and "cannot tell" in verdicts else Exit.OK
+    return Exit.INCONCLUSIVE if on_bias and "inconclusive" in verdicts else Exit.OK

@@ -67,7 +67,7 @@ def test_without_a_pair_every_figure_says_why_it_is_undefined() -> None:
     told = (found.mean_a, found.difference, found.interval, found.test, found.least_detectable, found.correlation)
     assert all(figure.reason for figure in told)
     assert found.test.p_value is None
-    assert found.finding == "undecided"
+    assert found.finding == "inconclusive"
     assert of_x([NA], [NA]).bounds.reason
 
 
@@ -160,16 +160,16 @@ def test_exchanging_the_runs_mirrors_and_the_order_of_rows_is_no_matter(a: Rows,
     ("low", "high", "p_value", "margin", "wanted"),
     [
         (-0.9, -0.1, 0.01, 0.0, "worse"),
-        (-0.9, -0.1, 0.06, 0.0, "undecided"),
-        (-0.9, -0.1, None, 0.0, "undecided"),
-        (-0.9, 0.0, 0.01, 0.0, "undecided"),
-        (-0.1, 0.4, 0.5, 0.0, "undecided"),
+        (-0.9, -0.1, 0.06, 0.0, "inconclusive"),
+        (-0.9, -0.1, None, 0.0, "inconclusive"),
+        (-0.9, 0.0, 0.01, 0.0, "inconclusive"),
+        (-0.1, 0.4, 0.5, 0.0, "inconclusive"),
         (0.0, 0.4, 0.5, 0.0, "no_worse"),
         (0.0, 0.0, 1.0, 0.0, "no_worse"),
         (-0.1, 0.4, 0.5, 0.1, "no_worse"),
-        (-0.9, -0.1, 0.01, 0.2, "undecided"),
+        (-0.9, -0.1, 0.01, 0.2, "inconclusive"),
         (-0.9, -0.3, 0.01, 0.2, "worse"),
-        (None, None, 0.01, 0.2, "undecided"),
+        (None, None, 0.01, 0.2, "inconclusive"),
     ],
 )
 def test_what_an_interval_says_of_a_drop(
@@ -177,7 +177,7 @@ def test_what_an_interval_says_of_a_drop(
 ) -> None:
     interval = Interval(low, high, 0.95, "bootstrap", None if low is not None else "too few")
     assert finding(interval, p_value, margin, 6) == wanted
-    assert finding(interval, p_value, margin, 5) == "undecided"
+    assert finding(interval, p_value, margin, 5) == "inconclusive"
 
 
 def test_a_margin_moves_the_test_too() -> None:
@@ -186,18 +186,18 @@ def test_a_margin_moves_the_test_too() -> None:
     assert of_x(values, dropped, 0.5).finding == "worse"
     assert of_x(values, dropped, 2.0).finding == "no_worse"
     assert of_x(values, dropped, 1.0).test.p_value == pytest.approx(2 / 2**9)  # nine drops beyond the margin, one on it
-    assert of_x([5, 4, 5], [4, 3, 4]).finding == "undecided"  # three items that fell alike: p = 1/4
+    assert of_x([5, 4, 5], [4, 3, 4]).finding == "inconclusive"  # three items that fell alike: p = 1/4
 
 
 def test_what_could_never_show_a_drop_rules_none_out() -> None:
     """Of five items all may drop, and p is still 2 / 32."""
     few = of_x([3, 3, 4, 2, 3], [4, 4, 5, 3, 4])
-    assert (few.interval.low, few.finding) == (1.0, "undecided")
-    assert of_x([3, 4, 5, 2, 1], [3, 4, 5, 2, 1]).finding == "undecided"
+    assert (few.interval.low, few.finding) == (1.0, "inconclusive")
+    assert of_x([3, 4, 5, 2, 1], [3, 4, 5, 2, 1]).finding == "inconclusive"
     assert of_x([3, 4, 5, 2, 1, 4], [3, 4, 5, 2, 1, 4]).finding == "no_worse"
     gate = regression_gate([few], 0.0, 1.0, only_a=0)
     assert gate.verdict == "inconclusive"
-    assert gate.reasons == ("x cannot be told: 5 paired items could show no drop, whatever they are; 6 is the least",)
+    assert gate.reasons == ("x is inconclusive: 5 paired items could show no drop, whatever they are; 6 is the least",)
 
 
 def figure(name: str, found: str = "no_worse", n: int = 100, missing: int = 0, tested: bool = True) -> ComparedFigure:
@@ -217,7 +217,7 @@ def figure(name: str, found: str = "no_worse", n: int = 100, missing: int = 0, t
 
 
 def test_the_gate_puts_a_regression_before_what_is_missing_and_that_before_doubt() -> None:
-    fine, worse, torn = figure("a"), figure("b", "worse"), figure("c", "undecided")
+    fine, worse, torn = figure("a"), figure("b", "worse"), figure("c", "inconclusive")
     short = figure("d", missing=25)
     assert regression_gate([fine], 0, 1.0, only_a=0).verdict == "pass"
     assert regression_gate([fine, worse, short, torn], 0, 1.0, only_a=0).verdict == "fail"
@@ -229,12 +229,22 @@ def test_the_gate_puts_a_regression_before_what_is_missing_and_that_before_doubt
     assert regression_gate([fine, figure("e", "worse", tested=False)], 0, 1.0, only_a=0).verdict == "pass"
 
 
+def test_a_dimension_that_applies_to_no_item_leaves_nothing_open() -> None:
+    nowhere = of_x([NA, NA], [NA, NA])
+    assert nowhere.finding == "inconclusive"
+    assert regression_gate([figure("a"), nowhere], 0, 1.0, only_a=0).verdict == "pass"
+    assert regression_gate([nowhere], 0, 1.0, only_a=0).verdict == "inconclusive"
+    assert regression_gate([figure("a"), of_x([NA, None], [NA, 3])], 0, 1.0, only_a=0).verdict == "missing"
+
+
 def test_the_gate_says_why() -> None:
-    found = regression_gate([figure("b", "worse"), figure("c", "undecided"), figure("d", missing=25)], 0, 1, only_a=0)
+    found = regression_gate(
+        [figure("b", "worse"), figure("c", "inconclusive"), figure("d", missing=25)], 0, 1, only_a=0
+    )
     assert found.reasons == (
         "b is worse: -0.50 [-0.90, -0.10], adjusted p = 0.01",
         "d: 0.80 of A's items have a pair, below 1",
-        "c cannot be told: -0.50 [-0.90, -0.10]; 100 items find a difference from 2.7 on",
+        "c is inconclusive: -0.50 [-0.90, -0.10]; 100 items find a difference from 2.7 on",
     )
 
 

@@ -41,14 +41,14 @@ def test_holm_is_over_the_whole_table() -> None:
     ("found", "verdict", "told"),
     [
         (effect(least=Estimate(0.2, 40)), "no effect found", "0.2 would be found four times in five"),
-        (effect(span=(-0.1, 0.5)), "cannot tell", "beyond 0.4"),
-        (effect(span=(-0.5, 0.1)), "cannot tell", "beyond 0.4"),
+        (effect(span=(-0.1, 0.5)), "inconclusive", "beyond 0.4"),
+        (effect(span=(-0.5, 0.1)), "inconclusive", "beyond 0.4"),
         (effect(span=(-0.5, 0.1), upward=True), "no effect found", ""),
         (effect(-0.3, p_value=0.001, upward=True), "no effect found", ""),
         (effect(-0.3, p_value=0.001), "bias found", "0.001"),
-        (effect(n=9, span=(0.0, 0.0)), "cannot tell", "9 items are too few"),
+        (effect(n=9, span=(0.0, 0.0)), "inconclusive", "9 items are too few"),
         (effect(0.4, n=9, p_value=0.01), "bias found", ""),
-        (effect(0.4, p_value=0.01, shortage="3 of a kind"), "cannot tell", "3 of a kind"),
+        (effect(0.4, p_value=0.01, shortage="3 of a kind"), "inconclusive", "3 of a kind"),
         (effect(0.9, null=1.0, noise=True, p_value=None), "noise found", "same call"),
         (effect(1.0, null=1.0, noise=True, p_value=None), "no effect found", ""),
         (nothing_measured("position", "both orders", "one response"), "does not apply", "one response"),
@@ -62,7 +62,7 @@ def test_verdicts(found: Effect, verdict: str, told: str) -> None:
 
 def test_an_effect_without_a_value_cannot_be_told() -> None:
     finding = only(replace(effect(p_value=None), value=Estimate(None, 0, "no pairs")))
-    assert (finding.verdict, finding.reason) == ("cannot tell", "no pairs")
+    assert (finding.verdict, finding.reason) == ("inconclusive", "no pairs")
 
 
 def test_a_probes_verdict_is_its_most_telling_line() -> None:
@@ -99,7 +99,7 @@ def test_where_nothing_moved_the_interval_still_has_a_width() -> None:
     assert found.effect.least.value == pytest.approx(6 / 20)
     assert found.verdict == "no effect found"
     # In a gate a tenth of the pass rate matters, which 20 items cannot rule out and 40 can.
-    assert still(20, 1.0).verdict == "cannot tell"
+    assert still(20, 1.0).verdict == "inconclusive"
     assert still(40, 1.0).verdict == "no effect found"
 
 
@@ -147,7 +147,7 @@ def test_of_a_pair_only_a_win_counts() -> None:
 
 def test_all_at_the_top_says_so() -> None:
     finding = only(planted(*[(5.0, 5.0, 5.0, 5.0)] * 20))
-    assert finding.verdict == "cannot tell"
+    assert finding.verdict == "inconclusive"
     assert "at the top already" in finding.reason
 
 
@@ -209,7 +209,7 @@ def test_few_of_one_side_cannot_be_told() -> None:
     for n in range(30):
         tally.add(5.0 if n < 9 else 3.0, 3.0, own=n < 9, group=n)
     finding = only(tally.effect())
-    assert finding.verdict == "cannot tell"
+    assert finding.verdict == "inconclusive"
     assert "9 requests with a response of the judge's family" in finding.reason
     assert finding.adjusted is None
 

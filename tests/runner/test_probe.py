@@ -78,7 +78,7 @@ def test_length_shows_in_the_labels_too(tmp_path: Path) -> None:
     slope = finding(found, "verbosity", "accuracy", "length slope given labels")
     assert slope.verdict == "bias found"
     assert slope.effect.value.n == 60
-    assert finding(found, "verbosity", "coverage", "length slope given labels").verdict == "cannot tell"
+    assert finding(found, "verbosity", "coverage", "length slope given labels").verdict == "inconclusive"
 
 
 def test_a_preference_for_the_first_place_is_found_and_no_other(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ def test_labels_stand_in_for_a_second_judge(tmp_path: Path) -> None:
     with FakeServer(grading(favours)) as server:
         found = Probes(tmp_path, f"compat:gpt-4o@{server.url}", *rows).probe(only=("self-preference",))
     assert found_in(found) == {("self-preference", "accuracy")}
-    assert finding(found, "self-preference", "coverage").verdict == "cannot tell"
+    assert finding(found, "self-preference", "coverage").verdict == "inconclusive"
 
 
 def test_a_stopped_probe_goes_on_where_it_was_and_comes_to_the_same(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_stopped_probe_goes_on_where_it_was_and_comes_to_the_same(tmp_path: Pa
         first = parts.probe(planted=4, max_calls=40, concurrency=1)
         assert first.exit == Exit.MISSING
         assert parts.report()["state"] == "budget"
-        assert finding(first, "format").verdict == "cannot tell"
+        assert finding(first, "format").verdict == "inconclusive"
         assert "same command goes on" in finding(first, "format").reason
         assert finding(first, "repeatability", "accuracy").effect.value.n == 12
         assert parts.probe(planted=4).exit == Exit.OK
@@ -296,7 +296,7 @@ def test_two_files_are_compared_and_their_pairs_probed(tmp_path: Path) -> None:
         )
         found = probes.probe(only=("position",), vs=(str(other),))
     assert finding(found, "position").effect.value.n == 12
-    assert finding(found, "position").verdict == "cannot tell"
+    assert finding(found, "position").verdict == "inconclusive"
 
 
 def test_a_pairwise_rubric_is_probed_as_it_is(tmp_path: Path) -> None:
@@ -365,9 +365,9 @@ def test_exits() -> None:
     def code(*verdicts: Any, ending: Any = "complete", enough: bool = True, on_bias: bool = False) -> Exit:
         return probe_exit(ending, verdicts, enough=enough, on_bias=on_bias)
 
-    assert code("bias found", "cannot tell") == Exit.OK
-    assert code("bias found", "cannot tell", on_bias=True) == Exit.GATE_FAILED
-    assert code("no effect found", "cannot tell", on_bias=True) == Exit.INCONCLUSIVE
+    assert code("bias found", "inconclusive") == Exit.OK
+    assert code("bias found", "inconclusive", on_bias=True) == Exit.GATE_FAILED
+    assert code("no effect found", "inconclusive", on_bias=True) == Exit.INCONCLUSIVE
     assert code("no effect found", "noise found", "does not apply", on_bias=True) == Exit.OK
     assert code("bias found", ending="budget", on_bias=True) == Exit.MISSING
     assert code("bias found", enough=False, on_bias=True) == Exit.MISSING
