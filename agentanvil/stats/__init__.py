@@ -88,6 +88,7 @@ from agentanvil.stats.shift import Shift, mean_shift, weighted_shift
 from agentanvil.stats.slope import Slope, clustered_slope
 from agentanvil.stats.spread import (
     mean,
+    mean_of_drawn,
     modal_agreement,
     pooled_sd,
     population_sd,
@@ -190,6 +191,7 @@ __all__ = [
     "mean_error",
     "mean_error_interval",
     "mean_interval",
+    "mean_of_drawn",
     "mean_pass_at_k",
     "mean_pass_hat_k",
     "mean_shift",

@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from agentanvil.stats.estimate import Estimate, Interval
 from agentanvil.stats.influence import rank_correlation, tau_b
 from agentanvil.stats.points import Points, gather, sums, without_dust
+from agentanvil.stats.sample_mean import LEAST_FREEDOM, student_quantile
+from agentanvil.stats.weighting import effective_items, kept_items, method_of, scaled_weights
 
 Association = Literal["pearson", "spearman", "kendall_tau_b"]
 Pair = tuple[float, float]
@@ -51,14 +53,18 @@ def kendall_tau_b(x: Sequence[float | None], y: Sequence[float | None]) -> Estim
 
 
 def association_of_items(
-    clusters: Sequence[Sequence[Pair]], statistic: Association, multiplicity: Sequence[int] | None = None
+    clusters: Sequence[Sequence[Pair]],
+    statistic: Association,
+    multiplicity: Sequence[int] | None = None,
+    weights: Sequence[float] | None = None,
 ) -> Estimate:
     """Return a measure over items that hold several pairs each, in which every item weighs the same.
 
     `clusters[i]` are the pairs of one item, as its repeats and raters make them, and `multiplicity[i]` says how many
-    items have exactly these. n counts items; those without a pair are left out.
+    items have exactly these; `weights[i]` is the sampling weight of each. n counts items; those without a pair are left
+    out.
     """
-    rows = _rows(clusters, multiplicity)
+    rows = _rows(clusters, multiplicity, weights)
     found = _measured(rows, statistic)
     return Estimate(None, rows.n, found) if isinstance(found, str) else Estimate(found.value, rows.n)
 
@@ -67,27 +73,33 @@ def association_interval(
     clusters: Sequence[Sequence[Pair]],
     statistic: Association,
     multiplicity: Sequence[int] | None = None,
+    weights: Sequence[float] | None = None,
     *,
     level: float = 0.95,
 ) -> Interval:
     """Return the interval of `association_of_items`, clustered by item.
 
     The standard error is the delete-one jackknife for Pearson's r (t with n − 1 degrees of freedom) and the
-    infinitesimal one for the ranks (n − 2). Undefined below three items, where one item alone keeps a rater from being
+    infinitesimal one for the ranks (n − 2); with sampling weights the degrees of freedom are of Kish's effective number
+    of items. Undefined below three items, where one item alone keeps a rater from being
     constant, and for a perfect association, which shows no spread to judge its error by.
     """
-    method = f"{'jackknife' if statistic == 'pearson' else 'infinitesimal jackknife'}, Fisher z, t"
-    rows = _rows(clusters, multiplicity)
+    how = "jackknife" if statistic == "pearson" else "infinitesimal jackknife"
+    method = method_of(f"{how}, Fisher z, t", weights)
+    rows = _rows(clusters, multiplicity, weights)
     found = _measured(rows, statistic)
     if isinstance(found, str):
         return Interval(None, None, level, method, found)
     if reason := _no_interval(rows, found):
         return Interval(None, None, level, method, reason)
     by_row = None if found.influence is None else found.influence[found.points.of_row]
-    error, freedom = _deleted(rows, found.points) if by_row is None else _moved(rows, by_row)
+    freedom = rows.effective - (1 if by_row is None else 2)
+    if freedom < LEAST_FREEDOM:
+        return Interval(None, None, level, method, "nearly all the weight lies on one item or two")
+    error = _deleted(rows, found.points) if by_row is None else _moved(rows, by_row)
     if math.isnan(error):
         return Interval(None, None, level, method, _ONE_ITEM)
-    half = _t_quantile(1 - (1 - level) / 2, freedom) * error / (1 - found.value**2)
+    half = student_quantile(freedom, level) * error / (1 - found.value**2)
     if half < _DUST:
         return Interval(None, None, level, method, "no item moves the estimate: there is no spread to judge it by")
     centre = math.atanh(found.value)
@@ -97,13 +109,21 @@ def association_interval(
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Pairs (x[r], y[r]) of item `item[r]`, of which there are `times[item]`; `share[r]` is 1 / the item's pairs."""
+    """Pairs (x[r], y[r]) of item `item[r]`, of which there are `times[item]`; `share[r]` is 1 / the item's pairs.
+
+    `weight[item]` is each item's sampling weight, 1 on average over items.
+    """
 
     x: Floats
     y: Floats
     item: Ints
     share: Floats
     times: Floats
+    weight: Floats
+
+    @property
+    def effective(self) -> float:
+        return effective_items(self.weight, self.times)
 
     @property
     def n(self) -> int:
@@ -128,14 +148,15 @@ def _of_pairs(x: Sequence[float | None], y: Sequence[float | None], statistic: A
     return association_of_items([[pair] for pair in pairs], statistic)
 
 
-def _rows(clusters: Sequence[Sequence[Pair]], multiplicity: Sequence[int] | None) -> _Rows:
-    counted = zip(clusters, [1] * len(clusters) if multiplicity is None else multiplicity, strict=True)
-    kept = [(cluster, times) for cluster, times in counted if cluster and times]
-    sizes = np.array([len(cluster) for cluster, _ in kept], dtype=np.int64)
-    pairs = np.array([pair for cluster, _ in kept for pair in cluster], dtype=np.float64).reshape(-1, 2)
+def _rows(
+    clusters: Sequence[Sequence[Pair]], multiplicity: Sequence[int] | None, weights: Sequence[float] | None
+) -> _Rows:
+    kept, times, w = kept_items(clusters, multiplicity, weights)
+    sizes = np.array([len(cluster) for cluster in kept], dtype=np.int64)
+    pairs = np.array([pair for cluster in kept for pair in cluster], dtype=np.float64).reshape(-1, 2)
     item = np.repeat(np.arange(len(kept)), sizes)
-    times = np.array([times for _, times in kept], dtype=np.float64)
-    return _Rows(pairs[:, 0], pairs[:, 1], item, 1 / sizes[item], times)
+    counts = np.array(times, dtype=np.float64)
+    return _Rows(pairs[:, 0], pairs[:, 1], item, 1 / sizes[item], counts, scaled_weights(w, counts))
 
 
 def _measured(rows: _Rows, statistic: Association) -> _Measured | str:
@@ -145,11 +166,12 @@ def _measured(rows: _Rows, statistic: Association) -> _Measured | str:
     if not (np.isfinite(rows.x).all() and np.isfinite(rows.y).all()):
         return "a value is not a finite number"
     prepare = _spread_out if statistic == "pearson" else without_dust
-    points = gather(prepare(rows.x), prepare(rows.y), rows.share * rows.times[rows.item])
+    weight = rows.share * (rows.weight * rows.times)[rows.item]
+    points = gather(prepare(rows.x), prepare(rows.y), weight)
     if len(points.x_values) == 1 or len(points.y_values) == 1:
         return "one of the two gave one and the same value throughout"
     if statistic == "pearson":
-        return _Measured(_bounded(correlations_of_sums(_moments(rows, points).T @ rows.times)), points)
+        return _Measured(_bounded(correlations_of_sums(_moments(rows, points).T @ (rows.weight * rows.times))), points)
     value, influence = rank_correlation(points) if statistic == "spearman" else tau_b(points)
     return _Measured(_bounded(value), points, influence)
 
@@ -160,8 +182,9 @@ def _no_interval(rows: _Rows, found: _Measured) -> str | None:
     if abs(found.value) == 1:
         return "the association is perfect: there is no spread to judge its error by"
     points = found.points
-    for at, weight in ((points.x, points.x_weight), (points.y, points.y_weight)):
-        other = rows.per_item((at != weight.argmax())[points.of_row].astype(np.float64)) > 0
+    for at in (points.x[points.of_row], points.y[points.of_row]):
+        commonest = np.bincount(at, rows.share * rows.times[rows.item]).argmax()
+        other = rows.per_item((at != commonest).astype(np.float64)) > 0
         if rows.times[other].sum() <= 1:
             return _ONE_ITEM
     return None
@@ -193,27 +216,21 @@ def correlations_of_sums(totals: Floats) -> Floats:
     return np.where(defined, (n * xy - x * y) / root, np.nan)
 
 
-def _deleted(rows: _Rows, points: Points) -> tuple[float, int]:
+def _deleted(rows: _Rows, points: Points) -> float:
     """Return Pearson's standard error from leaving out one item at a time (Efron 1982, chapter 3).
 
     NaN where one item dwarfs the spread of all others.
     """
-    moments, n = _moments(rows, points), rows.n
+    moments, n = _moments(rows, points) * rows.weight[:, np.newaxis], rows.n
     left = correlations_of_sums(moments.T @ rows.times - moments)
     squares = rows.times @ (left - rows.times @ left / n) ** 2
-    return math.sqrt(squares * (n - 1) / n), n - 1
+    return math.sqrt(squares * (n - 1) / n)
 
 
-def _moved(rows: _Rows, influence: Floats) -> tuple[float, int]:
+def _moved(rows: _Rows, influence: Floats) -> float:
     """Return the standard error from each row's influence, with n − 2 for n (two margins were estimated)."""
-    of_item, n = rows.per_item(influence), rows.n
-    return math.sqrt(rows.times @ of_item**2 / (n * (n - 2))), n - 2
-
-
-def _t_quantile(probability: float, freedom: int) -> float:
-    from scipy.special import stdtrit  # noqa: PLC0415 - 0.3 s to import, which runs without labels need not pay
-
-    return float(stdtrit(freedom, probability))
+    of_item, n = rows.weight * rows.per_item(influence), rows.effective
+    return math.sqrt(rows.times @ of_item**2 / rows.n**2 * n / (n - 2))
 
 
 def _bounded(value: float | Floats) -> float:

@@ -11,7 +11,8 @@ from typing import Literal
 
 from agentanvil.stats.estimate import Estimate, Interval
 from agentanvil.stats.interval import RESAMPLES, cluster_bootstrap_mean
-from agentanvil.stats.spread import mean
+from agentanvil.stats.spread import mean_of_drawn
+from agentanvil.stats.weighting import kept_items
 
 ErrorMeasure = Literal["mean_absolute_error", "signed_bias"]
 Pair = tuple[float, float]
@@ -31,26 +32,30 @@ def signed_bias(judge: Sequence[float | None], human: Sequence[float | None]) ->
 
 
 def mean_error(
-    clusters: Sequence[Sequence[Pair]], measure: ErrorMeasure, multiplicity: Sequence[int] | None = None
+    clusters: Sequence[Sequence[Pair]],
+    measure: ErrorMeasure,
+    multiplicity: Sequence[int] | None = None,
+    weights: Sequence[float] | None = None,
 ) -> Estimate:
     """Return the measure over items that hold several (judge, human) pairs each, in which every item weighs the same.
 
-    `multiplicity[i]` says how many items have exactly the pairs `clusters[i]`. n counts items; those without a pair
-    are left out.
+    `multiplicity[i]` says how many items have exactly the pairs `clusters[i]`, `weights[i]` is the sampling weight of
+    each. n counts items; those without a pair are left out.
     """
-    kept = _kept(clusters, multiplicity)
-    n = sum(times for _, times in kept)
+    kept, times, w = kept_items(clusters, multiplicity, weights)
+    n = sum(times)
     if not n:
         return Estimate(None, 0, "no pairs")
     if not _summable(kept):
         return Estimate(None, n, _NOT_SUMMABLE)
-    return mean([_of_item(pairs, measure) for pairs, _ in kept], [times for _, times in kept])
+    return mean_of_drawn([_of_item(pairs, measure) for pairs in kept], times, w)
 
 
 def mean_error_interval(
     clusters: Sequence[Sequence[Pair]],
     measure: ErrorMeasure,
     multiplicity: Sequence[int] | None = None,
+    weights: Sequence[float] | None = None,
     *,
     seed: int,
     resamples: int = RESAMPLES,
@@ -60,23 +65,18 @@ def mean_error_interval(
 
     Undefined below two items, and where all have one and the same error, which shows no spread to judge it by.
     """
-    kept = _kept(clusters, multiplicity)
+    kept, times, w = kept_items(clusters, multiplicity, weights)
     if not _summable(kept):
         return Interval(None, None, level, "cluster bootstrap percentile", _NOT_SUMMABLE)
-    rows, counts = [[_of_item(pairs, measure)] for pairs, _ in kept], [times for _, times in kept]
-    interval = cluster_bootstrap_mean(rows, counts, seed=seed, resamples=resamples, level=level)
+    rows = [[_of_item(pairs, measure)] for pairs in kept]
+    interval = cluster_bootstrap_mean(rows, times, weights=w, seed=seed, resamples=resamples, level=level)
     if interval.low is not None and interval.low == interval.high:
         return Interval(None, None, level, interval.method, "all items have the same error: there is no spread")
     return interval
 
 
-def _kept(clusters: Sequence[Sequence[Pair]], multiplicity: Sequence[int] | None) -> list[tuple[Sequence[Pair], int]]:
-    counted = zip(clusters, [1] * len(clusters) if multiplicity is None else multiplicity, strict=True)
-    return [(pairs, times) for pairs, times in counted if pairs and times]
-
-
-def _summable(kept: Sequence[tuple[Sequence[Pair], int]]) -> bool:
-    return all(abs(value) < _HUGE for pairs, _ in kept for pair in pairs for value in pair)
+def _summable(kept: Sequence[Sequence[Pair]]) -> bool:
+    return all(abs(value) < _HUGE for pairs in kept for pair in pairs for value in pair)
 
 
 def _of_item(pairs: Sequence[Pair], measure: ErrorMeasure) -> float:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agentanvil.stats.estimate import Interval
-from agentanvil.stats.resample import percentile_ends, resampled_totals
+from agentanvil.stats.resample import Floats, percentile_ends, resampled_totals
+from agentanvil.stats.weighting import method_of, scaled_weights
 
 RESAMPLES = 2_000
 
@@ -38,6 +38,7 @@ def cluster_bootstrap_mean(
     clusters: Sequence[Sequence[float]],
     multiplicity: Sequence[int] | None = None,
     *,
+    weights: Sequence[float] | None = None,
     seed: int,
     resamples: int = RESAMPLES,
     level: float = 0.95,
@@ -45,11 +46,12 @@ def cluster_bootstrap_mean(
     """Return the percentile interval of the mean over all rows, resampling whole clusters.
 
     G of G clusters are drawn with replacement and their rows pooled; there is no second stage. With one row
-    per cluster it is the ordinary bootstrap of a mean. `multiplicity[i]` says how often `clusters[i]` occurs.
+    per cluster it is the ordinary bootstrap of a mean. `multiplicity[i]` says how often `clusters[i]` occurs,
+    `weights[i]` is its sampling weight: resamples draw all clusters alike, and count their rows by it.
     Undefined below two clusters. The result depends on the multiset of clusters and the seed alone.
     """
-    method = f"cluster bootstrap percentile, {resamples} resamples"
-    counts = counted_clusters(clusters, multiplicity)
+    method = method_of(f"cluster bootstrap percentile, {resamples} resamples", weights)
+    counts = counted_clusters(clusters, multiplicity, weights)
     if sum(counts.values()) < 2:
         return Interval(None, None, level, method, "fewer than two clusters")
     low, high = percentile_ends(resampled_means(counts, seed, resamples), level)
@@ -60,6 +62,7 @@ def mirrored_bootstrap_mean(
     clusters: Sequence[Sequence[float]],
     multiplicity: Sequence[int] | None = None,
     *,
+    weights: Sequence[float] | None = None,
     seed: int,
     resamples: int = RESAMPLES,
     level: float = 0.95,
@@ -69,8 +72,8 @@ def mirrored_bootstrap_mean(
     Half of the resamples are drawn from the rows and half, turned round, from their negatives, so that rows of
     opposite sign give exactly the opposite interval.
     """
-    method = f"cluster bootstrap percentile, {resamples} resamples, half of them mirrored"
-    counts = counted_clusters(clusters, multiplicity)
+    method = method_of(f"cluster bootstrap percentile, {resamples} resamples, half of them mirrored", weights)
+    counts = counted_clusters(clusters, multiplicity, weights)
     if sum(counts.values()) < 2:
         return Interval(None, None, level, method, "fewer than two clusters")
     turned = {(-total, size): times for (total, size), times in counts.items()}
@@ -81,18 +84,18 @@ def mirrored_bootstrap_mean(
 
 
 def counted_clusters(
-    clusters: Sequence[Sequence[float]], multiplicity: Sequence[int] | None
+    clusters: Sequence[Sequence[float]], multiplicity: Sequence[int] | None, weights: Sequence[float] | None = None
 ) -> dict[tuple[float, float], int]:
-    """Return how many clusters have each (sum of rows, number of rows)."""
+    """Return how many clusters have each (sum of rows, number of rows), both times the cluster's scaled weight."""
     times = [1] * len(clusters) if multiplicity is None else multiplicity
     counts: dict[tuple[float, float], int] = {}
-    for rows, count in zip(clusters, times, strict=True):
-        feature = math.fsum(rows), float(len(rows))
+    for rows, count, weight in zip(clusters, times, scaled_weights(weights, times).tolist(), strict=True):
+        feature = weight * math.fsum(rows), weight * len(rows)
         counts[feature] = counts.get(feature, 0) + count
     return counts
 
 
-def resampled_means(counts: Mapping[tuple[float, float], int], seed: int, resamples: int) -> NDArray[np.float64]:
+def resampled_means(counts: Mapping[tuple[float, float], int], seed: int, resamples: int) -> Floats:
     """Return the mean over all rows in each resample of as many clusters as there are."""
     ordered = sorted(counts)
     patterns = np.array(ordered, dtype=np.float64)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from agentanvil.stats.estimate import Estimate, Interval
 from agentanvil.stats.totals import totals_interval
+from agentanvil.stats.weighting import scaled_weights
 
 Floats = NDArray[np.float64]
 Features = tuple[float, ...]
@@ -63,12 +64,21 @@ def kappa_features_among(labels: Sequence[float], values: Sequence[float], *, qu
     return tuple(value / pairs for value in sums)
 
 
-def kappa_of_features(features: Sequence[Features], multiplicity: Sequence[int], *, quadratic: bool) -> Estimate:
-    """Return kappa of items that occur `multiplicity` times each; n counts those that bring a pair."""
+def kappa_of_features(
+    features: Sequence[Features],
+    multiplicity: Sequence[int],
+    weights: Sequence[float] | None = None,
+    *,
+    quadratic: bool,
+) -> Estimate:
+    """Return kappa of items that occur `multiplicity` times each, and have sampling weights.
+
+    n counts the items that bring a pair.
+    """
     n = sum(times for feature, times in zip(features, multiplicity, strict=True) if any(feature))
     if not n:
         return Estimate(None, 0, "no item has both")
-    total = np.array(multiplicity, dtype=np.float64) @ np.array(features)
+    total = (np.array(multiplicity, dtype=np.float64) * scaled_weights(weights, multiplicity)) @ np.array(features)
     value = float(kappas_of_sums(total[np.newaxis], quadratic)[0])
     return Estimate(None, n, ONE_LABEL) if np.isnan(value) else Estimate(round(value, _DECIMALS) + 0.0, n)
 

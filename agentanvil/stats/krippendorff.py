@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from agentanvil.stats.estimate import Estimate, Interval
 from agentanvil.stats.interval import RESAMPLES
 from agentanvil.stats.resample import percentile_ends, resampled_totals
+from agentanvil.stats.weighting import scaled_weights
 
 Level = Literal["nominal", "ordinal", "interval"]
 Floats = NDArray[np.float64]
@@ -77,9 +78,14 @@ def alpha_features(units: Sequence[Sequence[float]], values: Sequence[float], le
     return tuple(table.ravel().tolist())
 
 
-def alpha_of_features(features: Sequence[tuple[float, ...]], multiplicity: Sequence[int], level: Level) -> float | None:
-    """Return alpha of items that occur `multiplicity` times each, None where it is 0/0."""
-    total = np.array(multiplicity, dtype=np.float64) @ np.array(features)
+def alpha_of_features(
+    features: Sequence[tuple[float, ...]],
+    multiplicity: Sequence[int],
+    level: Level,
+    weights: Sequence[float] | None = None,
+) -> float | None:
+    """Return alpha of items that occur `multiplicity` times each, and have sampling weights; None where it is 0/0."""
+    total = (np.array(multiplicity, dtype=np.float64) * scaled_weights(weights, multiplicity)) @ np.array(features)
     alpha = float(alphas_of_sums(total[np.newaxis], level)[0])
     # Fractions leave dust in the last bits, which must not depend on how the items or values are ordered.
     return None if np.isnan(alpha) else round(alpha, _DECIMALS) + 0.0

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentanvil.stats.estimate import Estimate
+from agentanvil.stats.weighting import scaled_weights
 
 GwetWeights = Literal["identity", "linear", "quadratic", "ordinal"]
 Floats = NDArray[np.float64]
@@ -47,8 +48,8 @@ def category_counts(ratings: Sequence[Sequence[Label | None]], categories: Seque
     return counts
 
 
-def fleiss_kappa(counts: Sequence[Sequence[int]]) -> Estimate:
-    """Return Fleiss' kappa of `counts[item][category]`; n counts items.
+def fleiss_kappa(counts: Sequence[Sequence[int]], weights: Sequence[float] | None = None) -> Estimate:
+    """Return Fleiss' kappa of `counts[item][category]`, over items with sampling weights; n counts items.
 
     Undefined without items, unless all have the same number of ratings, two or more, and where all ratings fall into
     one category.
@@ -62,8 +63,10 @@ def fleiss_kappa(counts: Sequence[Sequence[int]]) -> Estimate:
         return Estimate(None, n, "items have unequal numbers of ratings")
     if raters[0] < 2:
         return Estimate(None, n, "fewer than two ratings an item")
-    observed = (table * (table - 1)).sum(axis=1).mean() / (raters[0] * (raters[0] - 1))
-    expected = float(((table.sum(axis=0) / table.sum()) ** 2).sum())
+    w = scaled_weights(weights, [1] * n)
+    observed = (w * (table * (table - 1)).sum(axis=1)).mean() / (raters[0] * (raters[0] - 1))
+    chosen = w @ table
+    expected = float(((chosen / chosen.sum()) ** 2).sum())
     return _corrected(float(observed), expected, n, "all ratings are in one category")
 
 

@@ -10,23 +10,32 @@ import math
 from collections.abc import Sequence
 
 from agentanvil.stats.estimate import Estimate
+from agentanvil.stats.weighting import scaled_weights
 
 _DECIMALS = 9
-_Pairs = list[tuple[float, bool]]
+_Pairs = list[tuple[float, bool, float]]
 
 
-def brier_score(p: Sequence[float | None], happened: Sequence[bool | None]) -> Estimate:
-    """Return the mean of (p − outcome)² (Brier 1950, in the form for one event, 0..1).
+def brier_score(
+    p: Sequence[float | None], happened: Sequence[bool | None], weights: Sequence[float] | None = None
+) -> Estimate:
+    """Return the mean of (p − outcome)² (Brier 1950, in the form for one event, 0..1), by the sampling weights.
 
     Undefined without pairs, and where a probability lies outside 0..1.
     """
-    pairs = _pairs(p, happened)
+    pairs = _pairs(p, happened, weights)
     if reason := _unusable(pairs):
         return Estimate(None, len(pairs), reason)
-    return Estimate(math.fsum((stated - came) ** 2 for stated, came in pairs) / len(pairs), len(pairs))
+    total = math.fsum(w * (stated - came) ** 2 for stated, came, w in pairs)
+    return Estimate(total / math.fsum(w for _, _, w in pairs), len(pairs))
 
 
-def expected_calibration_error(p: Sequence[float | None], happened: Sequence[bool | None], bins: int = 10) -> Estimate:
+def expected_calibration_error(
+    p: Sequence[float | None],
+    happened: Sequence[bool | None],
+    bins: int = 10,
+    weights: Sequence[float] | None = None,
+) -> Estimate:
     """Return Σ share of pairs in the bin · |mean p − share that came| (Naeini et al. 2015).
 
     Bins are of equal width and closed on the right, (a, b], the first one at 0 too; a probability equal to an edge to 9
@@ -34,22 +43,25 @@ def expected_calibration_error(p: Sequence[float | None], happened: Sequence[boo
     """
     if bins < 1:
         raise ValueError(f"{bins} bins are none to sort probabilities into")
-    pairs = _pairs(p, happened)
+    pairs = _pairs(p, happened, weights)
     if reason := _unusable(pairs):
         return Estimate(None, len(pairs), reason)
     gaps: dict[int, list[float]] = {}
-    for stated, came in pairs:
+    for stated, came, w in pairs:
         place = max(1, math.ceil(round(stated * bins, _DECIMALS)))
-        gaps.setdefault(place, []).append(stated - came)
-    return Estimate(math.fsum(abs(math.fsum(gap)) for gap in gaps.values()) / len(pairs), len(pairs))
+        gaps.setdefault(place, []).append(w * (stated - came))
+    total = math.fsum(abs(math.fsum(gap)) for gap in gaps.values())
+    return Estimate(total / math.fsum(w for _, _, w in pairs), len(pairs))
 
 
-def _pairs(p: Sequence[float | None], happened: Sequence[bool | None]) -> _Pairs:
-    return [(one, came) for one, came in zip(p, happened, strict=True) if one is not None and came is not None]
+def _pairs(p: Sequence[float | None], happened: Sequence[bool | None], weights: Sequence[float] | None) -> _Pairs:
+    w = scaled_weights(weights, [1] * len(p)).tolist()
+    rows = zip(p, happened, w, strict=True)
+    return [(stated, came, weight) for stated, came, weight in rows if stated is not None and came is not None]
 
 
 def _unusable(pairs: _Pairs) -> str | None:
     if not pairs:
         return "no pairs of a probability and an outcome"
-    wrong = next((stated for stated, _ in pairs if not 0 <= stated <= 1), None)
+    wrong = next((stated for stated, _, _ in pairs if not 0 <= stated <= 1), None)
     return None if wrong is None else f"{wrong!r} is no probability"

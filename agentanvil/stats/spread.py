@@ -10,7 +10,10 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from agentanvil.stats.estimate import Estimate
+from agentanvil.stats.weighting import differ, scaled_weights
 
 _TOO_FEW = "fewer than two values"
 
@@ -22,6 +25,15 @@ def mean(values: Sequence[float | None], multiplicity: Sequence[int] | None = No
     if n == 0:
         return Estimate(None, 0, "no values")
     return Estimate(math.fsum(v * w for v, w in weighted) / n, n)
+
+
+def mean_of_drawn(values: Sequence[float], multiplicity: Sequence[int], weights: Sequence[float] | None) -> Estimate:
+    """Return Σwy / Σw over items with sampling weights; `mean` where there are none or all are equal."""
+    if not differ(weights):
+        return mean(values, multiplicity)
+    amounts = (scaled_weights(weights, multiplicity) * np.array(multiplicity)).tolist()
+    total = math.fsum(v * w for v, w in zip(values, amounts, strict=True))
+    return Estimate(total / math.fsum(amounts), sum(multiplicity))
 
 
 def population_sd(values: Sequence[float | None]) -> Estimate:
