@@ -55,7 +55,7 @@ def command(
     judge: JudgeOption = None,
     clause: Annotated[
         list[str] | None,
-        typer.Option("--clause", metavar="NAME", help="Only this clause: its number, its id, or a dimension's all."),
+        typer.Option("--clause", metavar="NAME", help="Only this clause: a number, or how names begin."),
     ] = None,
     noise_floor: Annotated[
         bool, typer.Option("--noise-floor/--no-noise-floor", help="Ask the whole rubric again, to see what noise does.")
@@ -77,11 +77,19 @@ def command(
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="The folder of arms and report.")] = None,
     map_: MapOption = None,
     concurrency: Annotated[int | None, typer.Option("--concurrency", metavar="N", help="Calls at once.")] = None,
-    rpm: Annotated[float | None, typer.Option("--rpm", help="Requests a minute that the provider allows.")] = None,
-    tpm: Annotated[float | None, typer.Option("--tpm", help="Tokens a minute that the provider allows.")] = None,
+    rpm: Annotated[
+        float | None, typer.Option("--rpm", metavar="N", help="Requests a minute that the provider allows.")
+    ] = None,
+    tpm: Annotated[
+        float | None, typer.Option("--tpm", metavar="N", help="Tokens a minute that the provider allows.")
+    ] = None,
     timeout: TimeoutOption = None,
-    max_attempts: Annotated[int | None, typer.Option("--max-attempts", help="Wire attempts for one call.")] = None,
-    max_calls: Annotated[int | None, typer.Option("--max-calls", help="Stop after so many wire attempts.")] = None,
+    max_attempts: Annotated[
+        int | None, typer.Option("--max-attempts", metavar="N", help="Wire attempts for one call.")
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option("--max-calls", metavar="N", help="Stop after so many wire attempts.")
+    ] = None,
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", metavar="USD", help="Stop when all arms have cost so much.")
     ] = None,

@@ -88,8 +88,12 @@ def submit_command(
         int | None, typer.Option("--batch-size", metavar="N", help="Requests in one batch; what the provider takes.")
     ] = None,
     timeout: TimeoutOption = None,
-    max_attempts: Annotated[int | None, typer.Option("--max-attempts", help="Wire attempts for one call.")] = None,
-    max_calls: Annotated[int | None, typer.Option("--max-calls", help="Hand over so many requests at most.")] = None,
+    max_attempts: Annotated[
+        int | None, typer.Option("--max-attempts", metavar="N", help="Wire attempts for one call.")
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option("--max-calls", metavar="N", help="Hand over so many requests at most.")
+    ] = None,
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", metavar="USD", help="Hand over what cannot cost more than this.")
     ] = None,

@@ -98,11 +98,19 @@ def command(
     concurrency: Annotated[
         int | None, typer.Option("--concurrency", metavar="N", help="Calls at once, to each judge.")
     ] = None,
-    rpm: Annotated[float | None, typer.Option("--rpm", help="Requests a minute that the provider allows.")] = None,
-    tpm: Annotated[float | None, typer.Option("--tpm", help="Tokens a minute that the provider allows.")] = None,
+    rpm: Annotated[
+        float | None, typer.Option("--rpm", metavar="N", help="Requests a minute that the provider allows.")
+    ] = None,
+    tpm: Annotated[
+        float | None, typer.Option("--tpm", metavar="N", help="Tokens a minute that the provider allows.")
+    ] = None,
     timeout: TimeoutOption = None,
-    max_attempts: Annotated[int | None, typer.Option("--max-attempts", help="Wire attempts for one call.")] = None,
-    max_calls: Annotated[int | None, typer.Option("--max-calls", help="Stop after so many wire attempts.")] = None,
+    max_attempts: Annotated[
+        int | None, typer.Option("--max-attempts", metavar="N", help="Wire attempts for one call.")
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option("--max-calls", metavar="N", help="Stop after so many wire attempts.")
+    ] = None,
     max_cost: Annotated[float | None, typer.Option("--max-cost", metavar="USD", help="Stop at this cost.")] = None,
     min_coverage: Annotated[
         float | None, typer.Option("--min-coverage", metavar="SHARE", help="Share of verdicts that must be there.")
@@ -119,7 +127,11 @@ def command(
     format_: TableOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Grade the rows of DATA against a rubric through a judge; run the same command again to resume."""
+    """Grade the rows of DATA against a rubric through a judge; the same command again resumes.
+
+    Exits 0 when done, with every gate passed; 1 for a failed gate, 3 where verdicts are missing or the budget is
+    reached, 4 for a gate that is inconclusive.
+    """
     output = parse_format(format_, ("table", "json"))
     settings = grade_settings(data, flags(ctx), load_config())
     around = surroundings()

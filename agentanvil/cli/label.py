@@ -52,7 +52,7 @@ def command(
         float | None,
         typer.Option("--random", metavar="SHARE", help="Share of the draw spread evenly over all rows; else 0.5."),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of the draw.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the draw.")] = 0,
     out: Annotated[Path | None, typer.Option("--out", metavar="SHEET.csv", help="Where the sheet goes.")] = None,
     read: Annotated[
         Path | None, typer.Option("--read", metavar="SHEET.csv", help="Read a filled sheet into --labels.")

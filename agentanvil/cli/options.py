@@ -40,9 +40,10 @@ CacheOption = Annotated[
     str | None, typer.Option("--cache", metavar="PATH|off", help="Reply cache; a file of its own, or off.")
 ]
 TemperatureOption = Annotated[
-    float | None, typer.Option("--temperature", help="Sampling temperature; 0 unless set.", show_default=False)
+    float | None,
+    typer.Option("--temperature", metavar="T", help="Sampling temperature; 0 unless set.", show_default=False),
 ]
-MaxTokensOption = Annotated[int | None, typer.Option("--max-tokens", help="Cap on a reply's tokens.")]
+MaxTokensOption = Annotated[int | None, typer.Option("--max-tokens", metavar="N", help="Cap on a reply's tokens.")]
 EffortOption = Annotated[
     str | None,
     typer.Option("--effort", metavar="LEVEL", help="How much a reasoning judge may think, in its own words."),
@@ -51,7 +52,9 @@ EvidenceOption = Annotated[
     str | None,
     typer.Option("--evidence", metavar="KIND", help="quoted, pinpoint or none; else what the rubric says."),
 ]
-SeedOption = Annotated[int | None, typer.Option("--seed", help="Seed sent with the calls and used for intervals.")]
+SeedOption = Annotated[
+    int | None, typer.Option("--seed", metavar="N", help="Seed sent with the calls and used for intervals.")
+]
 TimeoutOption = Annotated[float | None, typer.Option("--timeout", metavar="S", help="Seconds for one attempt in all.")]
 KeyOption = Annotated[
     str | None, typer.Option("--api-key-env", metavar="NAME", help="Environment variable that holds the key.")

@@ -82,11 +82,19 @@ def command(
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="The folder of arms and report.")] = None,
     map_: MapOption = None,
     concurrency: Annotated[int | None, typer.Option("--concurrency", metavar="N", help="Calls at once.")] = None,
-    rpm: Annotated[float | None, typer.Option("--rpm", help="Requests a minute that the provider allows.")] = None,
-    tpm: Annotated[float | None, typer.Option("--tpm", help="Tokens a minute that the provider allows.")] = None,
+    rpm: Annotated[
+        float | None, typer.Option("--rpm", metavar="N", help="Requests a minute that the provider allows.")
+    ] = None,
+    tpm: Annotated[
+        float | None, typer.Option("--tpm", metavar="N", help="Tokens a minute that the provider allows.")
+    ] = None,
     timeout: TimeoutOption = None,
-    max_attempts: Annotated[int | None, typer.Option("--max-attempts", help="Wire attempts for one call.")] = None,
-    max_calls: Annotated[int | None, typer.Option("--max-calls", help="Stop after so many wire attempts.")] = None,
+    max_attempts: Annotated[
+        int | None, typer.Option("--max-attempts", metavar="N", help="Wire attempts for one call.")
+    ] = None,
+    max_calls: Annotated[
+        int | None, typer.Option("--max-calls", metavar="N", help="Stop after so many wire attempts.")
+    ] = None,
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", metavar="USD", help="Stop when all arms have cost so much.")
     ] = None,
@@ -107,7 +115,15 @@ def command(
     format_: TableOption = None,
     quiet: QuietOption = False,
 ) -> None:
-    """Measure what moves a judge that should not, on the rows of DATA; the same command again resumes."""
+    """Measure what moves a judge that should not, on the rows of DATA; the same command again resumes.
+
+    Each probe changes one thing about the responses, by code alone, and has the same judge grade them again: length,
+    form, the order of pairs, planted instructions, or nothing. Every effect has an interval, and tests are adjusted for
+    their number.
+
+    Exits 0 when everything was measured, whatever was found; 3 where verdicts are missing or the budget is reached.
+    With --fail-on bias: 1 where a bias was found, 4 where none was and something is inconclusive.
+    """
     output = parse_format(format_, ("table", "json"))
     settings = probe_settings(data, flags(ctx), load_config())
     around = surroundings()
