@@ -77,7 +77,7 @@ def kappa_of_features(
     """
     n = sum(times for feature, times in zip(features, multiplicity, strict=True) if any(feature))
     if not n:
-        return Estimate(None, 0, "no item has both")
+        return Estimate(None, 0, "no item has a label of both sides")
     total = (np.array(multiplicity, dtype=np.float64) * scaled_weights(weights, multiplicity)) @ np.array(features)
     value = float(kappas_of_sums(total[np.newaxis], quadratic)[0])
     return Estimate(None, n, ONE_LABEL) if np.isnan(value) else Estimate(round(value, _DECIMALS) + 0.0, n)

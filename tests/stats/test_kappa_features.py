@@ -52,7 +52,8 @@ def test_it_is_what_the_tables_give(items: list[Pairs], quadratic: bool) -> None
 
 def test_what_is_undefined_says_why() -> None:
     nothing = kappa_features([], SCALE, quadratic=True)
-    assert kappa_of_features([nothing], [3], quadratic=True).n == 0
+    none = kappa_of_features([nothing], [3], quadratic=True)
+    assert (none.value, none.n, none.reason) == (None, 0, "no item has a label of both sides")
     same = kappa_features([(5, 5)], SCALE, quadratic=True)
     found = kappa_of_features([same], [9], quadratic=True)
     assert (found.value, found.n) == (None, 9)
