@@ -72,8 +72,8 @@ class _Run:
 def compare(settings: CompareSettings, listener: Listener) -> Compared:
     """Compare two runs. Raises InputError for what is no run, and for runs that cannot be compared as they are."""
     manifests = (read_run(settings.a), read_run(settings.b))
-    check_out(settings.out, [manifest["data"]["file"] for manifest in manifests])
     differences = _differences(settings, *manifests)
+    check_out(settings.out, [manifest["data"]["file"] for manifest in manifests])
     with ExitStack() as opened:
         a, b = (
             _opened(opened, folder, manifest)
