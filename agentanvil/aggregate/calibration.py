@@ -13,6 +13,7 @@ from agentanvil.aggregate.calibration_report import LabelDisagreement, OverallFr
 from agentanvil.aggregate.calibration_summary import DimensionCalibration, Trust
 from agentanvil.aggregate.calibration_targets import Ratings, Sides, Target, targets_of
 from agentanvil.aggregate.corrected import CorrectedTally
+from agentanvil.aggregate.corrected_rows import UNWEIGHTED
 from agentanvil.aggregate.corrected_summary import CorrectedSummary
 from agentanvil.aggregate.frame import Frame
 from agentanvil.aggregate.item import ItemResult
@@ -56,19 +57,24 @@ class CalibrationTally:
         self._corrected = CorrectedTally(frame)
         self._worst = WorstDisagreements()
         self._items = self._labelled = 0
+        self._weighted = False
 
     def add(self, result: ItemResult, ratings: Ratings, weight: float | None = None, group: str | None = None) -> None:
-        """Count one item with its labels (none for most), its sampling weight, and the group it is in."""
+        """Count one item with its labels (none for most), its sampling weight, and the group it is in.
+
+        A weight is one over the probability with which the item was drawn to be labelled, positive and finite.
+        """
         self._items += 1
         self._corrected.add(result, _columns(ratings), weight)
         if not ratings:
             return
+        self._weighted |= weight is not None
         met: list[tuple[Target, Sides]] = []
         for target, tally, groups in zip(self._targets, self._tallies, self._groups, strict=True):
             sides = target.sides(result, ratings)
             if sides is None:
                 continue
-            tally.add(sides)
+            tally.add(sides, UNWEIGHTED if weight is None else weight)
             if group is not None:
                 groups.add(group, sides)
             if target.source == "own":
@@ -85,14 +91,15 @@ class CalibrationTally:
 
     def finish(self, seed: int, level: float, min_kappa: float) -> CalibrationFigures:
         """Return everything, with intervals at `level`; `seed` drives the resampling."""
-        chosen = self._chosen()
+        chosen, weighted = self._chosen(), self._weighted
+        found = {place: self._tallies[place].result(seed, level, min_kappa, weighted=weighted) for place in chosen}
         dimensions, overall = [place for place in chosen if self._is_dimension(place)], chosen[-1]
         rest = None if self._is_dimension(overall) else self._tallies[overall]
         return CalibrationFigures(
             items=self._items,
             labelled=self._labelled,
-            dimensions=tuple(self._tallies[place].result(seed, level, min_kappa) for place in dimensions),
-            overall=None if rest is None else rest.result(seed, level, min_kappa),
+            dimensions=tuple(found[place] for place in dimensions),
+            overall=None if rest is None else found[overall],
             overall_from=None if rest is None else _overall_from(rest.target),
             groups=self._grouped_part(chosen, seed, level),
             corrected=self._corrected.result(level),

@@ -10,7 +10,7 @@ from agentanvil.aggregate.calibration_patterns import Pattern, Patterns, pairs_o
 from agentanvil.aggregate.calibration_summary import Classes, ClassFigure, ClassFigures, Confusion
 from agentanvil.aggregate.measured import Measured
 from agentanvil.hashing import derive_seed
-from agentanvil.stats import confusion_of_items, macro_f1_interval, wilson_interval
+from agentanvil.stats import confusion_of_items, macro_f1_interval
 
 _LEFT_OUT = "items without a verdict are left out"
 
@@ -18,7 +18,7 @@ _LEFT_OUT = "items without a verdict are left out"
 def confusion_table(figures: Figures, categories: Patterns) -> Confusion:
     """Return how often each verdict met each label; the last row are the items without a verdict."""
     clusters = [_with_missing(pattern) for pattern in categories.each]
-    table = confusion_of_items(clusters, _values(figures), categories.times).table
+    table = confusion_of_items(clusters, _values(figures), categories.times, categories.weights).table
     by_verdict = zip(*(row for row in table[:-1]), strict=True)
     return Confusion(names_of(figures.measure), tuple(tuple(row) for row in by_verdict))
 
@@ -46,13 +46,12 @@ def classes_of(figures: Figures, categories: Patterns) -> Classes | None:
 def _figures(figures: Figures, patterns: Patterns, policy: str, name: str) -> ClassFigures:
     clusters = [pairs_of(pattern) for pattern in patterns.each]
     values = _values(figures)
-    found = confusion_of_items(clusters, values, patterns.times)
-    n = found.accuracy.n
+    found = confusion_of_items(clusters, values, patterns.times, patterns.weights)
     seed = derive_seed(figures.seed, "macro F1", name)
-    f1_interval = macro_f1_interval(clusters, values, patterns.times, seed=seed, level=figures.level)
+    f1_interval = macro_f1_interval(clusters, values, patterns.times, patterns.weights, seed=seed, level=figures.level)
     return ClassFigures(
         policy=policy,
-        accuracy=Measured.of(found.accuracy, wilson_interval((found.accuracy.value or 0) * n, n, figures.level)),
+        accuracy=Measured.of(found.accuracy, figures.wilson(found.accuracy, patterns)),
         macro_f1=Measured.of(found.macro_f1, f1_interval),
         macro_precision=found.macro_precision,
         macro_recall=found.macro_recall,
@@ -69,22 +68,19 @@ def _answered(patterns: Patterns) -> Patterns:
 
 
 def _filled(patterns: Patterns, value: float) -> Patterns:
-    counts: Counter[Pattern] = Counter()
-    for (scores, labels), times in zip(patterns.each, patterns.times, strict=True):
-        if labels:
-            counts[scores or (value,), labels] += times
-    return Patterns(tuple(counts), tuple(counts.values()))
+    return patterns.turned(lambda pattern: (pattern[0] or (value,), pattern[1]) if pattern[1] else None)
 
 
 def _majorities(patterns: Patterns) -> Patterns:
     """Return the items whose raters have a majority, with it as the only label, and the verdict of most repeats."""
-    counts: Counter[Pattern] = Counter()
-    for (scores, labels), times in zip(patterns.each, patterns.times, strict=True):
-        label = _most(labels)
-        if label is not None:
-            verdict = _most(scores)
-            counts[(verdict,) if verdict is not None else scores, (label,)] += times
-    return Patterns(tuple(counts), tuple(counts.values()))
+
+    def decided(pattern: Pattern) -> Pattern | None:
+        verdict, label = _most(pattern[0]), _most(pattern[1])
+        if label is None:
+            return None
+        return (verdict,) if verdict is not None else pattern[0], (label,)
+
+    return patterns.turned(decided)
 
 
 def _most(values: Sequence[float]) -> float | None:

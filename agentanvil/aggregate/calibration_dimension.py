@@ -6,7 +6,7 @@ from collections import Counter
 
 from agentanvil.aggregate.calibration_classes import classes_of, confusion_table
 from agentanvil.aggregate.calibration_figures import Figures, judge_among_raters
-from agentanvil.aggregate.calibration_patterns import Pattern, Patterns
+from agentanvil.aggregate.calibration_patterns import Drawn, Patterns
 from agentanvil.aggregate.calibration_probabilities import ProbabilityTally
 from agentanvil.aggregate.calibration_raters import RaterTally
 from agentanvil.aggregate.calibration_summary import DimensionCalibration
@@ -21,7 +21,7 @@ class TargetTally:
 
     def __init__(self, target: Target, *, named: bool) -> None:
         self.target = target
-        self._patterns: Counter[Pattern] = Counter()
+        self._patterns: Counter[Drawn] = Counter()
         self._missing: Counter[State] = Counter()
         self._labelled = self._labels = self._off_scale = 0
         self._raters = RaterTally(target.measure, named=named)
@@ -32,8 +32,8 @@ class TargetTally:
         """How many items have a label here."""
         return self._labelled
 
-    def add(self, sides: Sides) -> None:
-        """Count one labelled item."""
+    def add(self, sides: Sides, weight: float) -> None:
+        """Count one labelled item with its sampling weight, or UNWEIGHTED."""
         self._labelled += 1
         self._labels += len(sides.ratings) + sides.off_scale
         self._off_scale += sides.off_scale
@@ -42,16 +42,19 @@ class TargetTally:
         labels = [label for _, label in sides.ratings]
         self._off_scale += sum(self.target.measure.label(label) is None for label in labels)
         if labels:
-            self._patterns[sides.scores, tuple(sorted(labels))] += 1
-            self._raters.add(sides.scores, sides.ratings)
+            self._patterns[(sides.scores, tuple(sorted(labels))), weight] += 1
+            self._raters.add(sides.scores, sides.ratings, weight)
             if sides.expected is not None:
-                self._probabilities.add(sides.expected, labels)
+                self._probabilities.add(sides.expected, labels, weight)
 
-    def result(self, seed: int, level: float, min_kappa: float) -> DimensionCalibration:
-        """Return every figure, with intervals at `level`, and the verdict against `min_kappa`."""
+    def result(self, seed: int, level: float, min_kappa: float, *, weighted: bool) -> DimensionCalibration:
+        """Return every figure, with intervals at `level`, and the verdict against `min_kappa`.
+
+        Where items are `weighted`, those without a sampling weight are left out of every figure.
+        """
         measure = self.target.measure
-        figures = Figures(measure, derive_seed(seed, "calibration", self.target.id), level)
-        raw = Patterns.of(self._patterns)
+        figures = Figures(measure, derive_seed(seed, "calibration", self.target.id), level, weighted)
+        raw = Patterns.of(self._patterns, weighted=weighted)
         categories = raw.in_categories(measure)
         both = raw.where(lambda pattern: bool(pattern[0]))
         paired = categories.where(lambda pattern: bool(pattern[0] and pattern[1]))
@@ -67,6 +70,9 @@ class TargetTally:
             labelled=self._labelled,
             labels=self._labels,
             off_scale=self._off_scale,
+            weighted=weighted,
+            unweighted=sum(self._patterns.values()) - raw.items,
+            effective_n=paired.effective if weighted else None,
             missing={state: self._missing[state] for state in STATES if state != "scored"},
             kappa=kappa,
             kappa_weights=measure.weighting,

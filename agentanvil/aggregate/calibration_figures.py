@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,12 @@ from agentanvil.stats import (
     kappa_items_interval,
     kappa_of_features,
     kappas_of_sums,
-    mean,
     mean_error,
     mean_error_interval,
+    mean_of_drawn,
+    method_of,
     mirrored_bootstrap_mean,
+    scaled_weights,
     wilson_interval,
 )
 
@@ -48,37 +50,43 @@ _MOST_CELLS = 20_000_000
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Computes figures of one target; `seed` and `level` are those of its intervals."""
+    """Computes figures of one target; `seed` and `level` are those of its intervals.
+
+    `weighted`: items have sampling weights, and figures count them by these.
+    """
 
     measure: Measure
     seed: int
     level: float
+    weighted: bool
 
     def of_pairs(self, patterns: Patterns) -> Measured:
         """Return kappa of readings against labels, in categories, with the interval that verdicts rest on."""
         quadratic, values = self.quadratic, self.measure.values
         clusters = [pairs_of(pattern) for pattern in patterns.each]
         features = [kappa_features(pairs, values, quadratic=quadratic) for pairs in clusters]
-        interval = kappa_items_interval(clusters, values, patterns.times, quadratic=quadratic, level=self.level)
-        return Measured.of(kappa_of_features(features, patterns.times, quadratic=quadratic), interval)
+        times, weights = patterns.times, patterns.weights
+        interval = kappa_items_interval(clusters, values, times, weights, quadratic=quadratic, level=self.level)
+        return Measured.of(kappa_of_features(features, times, weights, quadratic=quadratic), interval)
 
     @property
     def quadratic(self) -> bool:
         """How kappa counts distances: only scores have any."""
         return self.measure.weighting == "quadratic"
 
-    def kappa(self, features: Sequence[tuple[float, ...]], times: Sequence[int], *, quadratic: bool) -> Measured:
-        """Return kappa of what items bring to it, over those that bring anything."""
-        kept = [(feature, n) for feature, n in zip(features, times, strict=True) if any(feature)]
-        brought, counts = [feature for feature, _ in kept], [n for _, n in kept]
-        found = kappa_of_features(brought, counts, quadratic=quadratic)
+    def kappa(self, features: Sequence[tuple[float, ...]], patterns: Patterns, *, quadratic: bool) -> Measured:
+        """Return kappa of what the items of each pattern bring to it, over those that bring anything."""
+        weights = patterns.weights or (1.0,) * len(features)
+        kept = [each for each in zip(features, patterns.times, weights, strict=True) if any(each[0])]
+        brought, counts, drawn = [each[0] for each in kept], [each[1] for each in kept], [each[2] for each in kept]
+        found = kappa_of_features(brought, counts, drawn, quadratic=quadratic)
         if found.value is None:
             return self.without_interval(found)
 
         def kappas(sums: Floats) -> Floats:
             return kappas_of_sums(sums, quadratic)
 
-        return Measured.of(found, jackknife_interval(brought, counts, kappas, level=self.level))
+        return Measured.of(found, jackknife_interval(brought, counts, kappas, drawn, level=self.level))
 
     def exact(self, patterns: Patterns) -> Measured:
         """Return the share of equal readings and labels, by item; Wilson's interval over items."""
@@ -94,19 +102,20 @@ class Figures:
     def association(self, patterns: Patterns, statistic: Association) -> Measured:
         """Return a correlation of item scores and mean labels."""
         clusters = [[pair] for pair in _means(patterns)]
-        found = association_of_items(clusters, statistic, patterns.times)
-        return Measured.of(found, association_interval(clusters, statistic, patterns.times, level=self.level))
+        times, weights = patterns.times, patterns.weights
+        found = association_of_items(clusters, statistic, times, weights)
+        return Measured.of(found, association_interval(clusters, statistic, times, weights, level=self.level))
 
     def error(self, patterns: Patterns, which: ErrorMeasure) -> Measured:
         """Return the mean absolute error, or the bias, of item scores against mean labels."""
         pairs = _means(patterns)
-        clusters = [[pair] for pair in pairs]
-        found = mean_error(clusters, which, patterns.times)
+        clusters, times, weights = [[pair] for pair in pairs], patterns.times, patterns.weights
+        found = mean_error(clusters, which, times, weights)
         seed = derive_seed(self.seed, which)
-        interval = mean_error_interval(clusters, which, patterns.times, seed=seed, level=self.level)
+        interval = mean_error_interval(clusters, which, times, weights, seed=seed, level=self.level)
         if interval.low is not None and which == "signed_bias" and self.measure.mode == "pairwise":
             rows = [[score - label] for score, label in pairs]
-            interval = mirrored_bootstrap_mean(rows, patterns.times, seed=seed, level=self.level)
+            interval = mirrored_bootstrap_mean(rows, times, weights=weights, seed=seed, level=self.level)
         return Measured.of(found, interval)
 
     def alphas(self, raw: Patterns, categories: Patterns, units: Callable[[Pattern], list[list[float]]]) -> Alphas:
@@ -127,14 +136,14 @@ class Figures:
             total = _summed(kept, values, level, units)
             return self.without_interval(_alpha_estimate([total], [1], n, level), reason)
         brought = [_shared(units(pattern), values, level) for pattern in kept.each]
-        found = _alpha_estimate(brought, kept.times, n, level)
+        found = _alpha_estimate(brought, kept.times, n, level, kept.weights)
         if found.value is None:
             return self.without_interval(found)
 
         def alphas(sums: Floats) -> Floats:
             return alphas_of_sums(sums, level)
 
-        return Measured.of(found, jackknife_interval(brought, kept.times, alphas, level=self.level))
+        return Measured.of(found, jackknife_interval(brought, kept.times, alphas, kept.weights, level=self.level))
 
     def too_many(self, patterns: Patterns, width: int) -> str | None:
         """Return why patterns that bring `width` numbers each are too many for an interval, None where they are not."""
@@ -147,10 +156,16 @@ class Figures:
         method = "jackknife, Fisher z, t"
         return Measured.of(estimate, Interval(None, None, self.level, method, reason or estimate.reason))
 
+    def wilson(self, share: Estimate, patterns: Patterns) -> Interval:
+        """Return Wilson's interval of a share of items, with weights of Kish's effective number of them."""
+        found = wilson_interval((share.value or 0) * patterns.effective, patterns.effective, self.level)
+        return replace(found, method=method_of(found.method, patterns.weights))
+
     def _share(self, patterns: Patterns, share: Callable[[list[tuple[float, float]]], Estimate]) -> Measured:
-        found = mean([share(pairs_of(pattern)).value for pattern in patterns.each], patterns.times)
+        shares = [share(pairs_of(pattern)).value or 0.0 for pattern in patterns.each]
+        found = mean_of_drawn(shares, patterns.times, patterns.weights)
         estimate = found if found.value is not None else Estimate(None, 0, "no item has both a verdict and a label")
-        return Measured.of(estimate, wilson_interval((estimate.value or 0) * estimate.n, estimate.n, self.level))
+        return Measured.of(estimate, self.wilson(estimate, patterns))
 
 
 def names_of(measure: Measure) -> tuple[str, ...]:
@@ -181,15 +196,22 @@ def _summed(
 ) -> tuple[float, ...]:
     """Return what all items bring to alpha together, without holding what each of them brings."""
     by_weight: defaultdict[float, list[list[float]]] = defaultdict(list)
-    for pattern, times in zip(patterns.each, patterns.times, strict=True):
+    weights = scaled_weights(patterns.weights, patterns.times).tolist()
+    for pattern, times, weight in zip(patterns.each, patterns.times, weights, strict=True):
         found = units(pattern)
-        by_weight[times / len(found)] += found
+        by_weight[weight * times / len(found)] += found
     sums = [np.array(alpha_features(each, values, level)) * weight for weight, each in sorted(by_weight.items())]
     return tuple(np.sum(sums, axis=0).tolist())
 
 
-def _alpha_estimate(features: Sequence[tuple[float, ...]], times: Sequence[int], n: int, level: Level) -> Estimate:
-    found = alpha_of_features(features, times, level)
+def _alpha_estimate(
+    features: Sequence[tuple[float, ...]],
+    times: Sequence[int],
+    n: int,
+    level: Level,
+    weights: Sequence[float] | None = None,
+) -> Estimate:
+    found = alpha_of_features(features, times, level, weights)
     return Estimate(found, n, None if found is not None else "all ratings are one and the same")
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from agentanvil.aggregate.calibration_figures import Figures
-from agentanvil.aggregate.calibration_patterns import Pattern, Patterns
+from agentanvil.aggregate.calibration_patterns import Drawn, Patterns
 from agentanvil.aggregate.calibration_summary import Probabilities
 from agentanvil.aggregate.measure import Measure
 from agentanvil.aggregate.measured import Measured
@@ -23,18 +23,18 @@ class ProbabilityTally:
 
     def __init__(self, measure: Measure) -> None:
         self._measure = measure
-        self._pairs: Counter[Pattern] = Counter()
+        self._pairs: Counter[Drawn] = Counter()
 
-    def add(self, expected: float, labels: Sequence[float]) -> None:
-        """Count one item with one label or more, in the measure's numbers."""
+    def add(self, expected: float, labels: Sequence[float], weight: float) -> None:
+        """Count one item with one label or more, in the measure's numbers, and its sampling weight."""
         label = math.fsum(labels) / len(labels)
-        self._pairs[(round(expected, _DECIMALS),), (label,)] += 1
+        self._pairs[((round(expected, _DECIMALS),), (label,)), weight] += 1
 
     def result(self, figures: Figures) -> Probabilities | None:
         """Return the figures, None where no probabilities came back."""
         if not self._pairs:
             return None
-        patterns = Patterns.of(self._pairs)
+        patterns = Patterns.of(self._pairs, weighted=figures.weighted)
         brier, error = self._as_probabilities(figures, patterns) if self._measure.mode == "gate" else (None, None)
         return Probabilities(
             spearman=figures.association(patterns, "spearman"),
@@ -50,11 +50,15 @@ class ProbabilityTally:
         """Return the Brier score and the calibration error against most raters; a split counts for nothing."""
         stated: list[float] = []
         happened: list[bool] = []
-        for ((expected,), (label,)), times in zip(patterns.each, patterns.times, strict=True):
+        weights: list[float] = []
+        every = patterns.weights or (1.0,) * len(patterns.each)
+        for ((expected,), (label,)), times, weight in zip(patterns.each, patterns.times, every, strict=True):
             if label != 0.5:
                 stated += [min(1.0, max(0.0, expected))] * times
                 happened += [label > 0.5] * times
+                weights += [weight] * times
         errors = [[(p - came) ** 2] for p, came in zip(stated, happened, strict=True)]
         seed = derive_seed(figures.seed, "Brier")
-        interval = cluster_bootstrap_mean(errors, seed=seed, level=figures.level)
-        return Measured.of(brier_score(stated, happened), interval), expected_calibration_error(stated, happened)
+        interval = cluster_bootstrap_mean(errors, weights=weights, seed=seed, level=figures.level)
+        brier = Measured.of(brier_score(stated, happened, weights), interval)
+        return brier, expected_calibration_error(stated, happened, weights=weights)

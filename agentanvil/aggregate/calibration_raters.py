@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 
 from agentanvil.aggregate.calibration_figures import Figures, Floats, raters_alone
-from agentanvil.aggregate.calibration_patterns import Pattern, Patterns, occurring, pairs_of
+from agentanvil.aggregate.calibration_patterns import Drawn, Patterns, occurring, pairs_of
 from agentanvil.aggregate.calibration_summary import Humans, RaterKappa, RaterPair
 from agentanvil.aggregate.measure import Measure
 from agentanvil.aggregate.measured import Measured
@@ -39,11 +39,11 @@ class RaterTally:
         self._most = 0
         self._told = self._untold = 0
         self._raters: set[str] = set()
-        self._pairs: defaultdict[tuple[str, str], Counter[Pattern]] = defaultdict(Counter)
-        self._judge: defaultdict[str, Counter[Pattern]] = defaultdict(Counter)
+        self._pairs: defaultdict[tuple[str, str], Counter[Drawn]] = defaultdict(Counter)
+        self._judge: defaultdict[str, Counter[Drawn]] = defaultdict(Counter)
 
-    def add(self, scores: Sequence[float], ratings: Sequence[tuple[str, float]]) -> None:
-        """Count one item: the judge's readings and (rater, label), both in the measure's numbers."""
+    def add(self, scores: Sequence[float], ratings: Sequence[tuple[str, float]], weight: float) -> None:
+        """Count one item: readings and (rater, label), both in the measure's numbers, and its sampling weight."""
         if not self._named and not self._of_the_most(len(ratings)):
             return
         self._raters.update(rater for rater, _ in ratings)
@@ -54,9 +54,9 @@ class RaterTally:
         read = [(rater, label) for rater, given in ratings if (label := self._measure.label(given)) is not None]
         readings = tuple(sorted(map(self._measure.read, scores)))
         for rater, label in read:
-            self._judge[rater][readings, (label,)] += 1
+            self._judge[rater][(readings, (label,)), weight] += 1
         for (a, one), (b, other) in combinations(sorted(read), 2):
-            self._pairs[a, b][(one,), (other,)] += 1
+            self._pairs[a, b][((one,), (other,)), weight] += 1
 
     def result(self, figures: Figures, raw: Patterns, categories: Patterns) -> Humans | None:
         """Return how people agree, None where no item has two labels."""
@@ -101,13 +101,13 @@ class RaterTally:
         values, quadratic = figures.measure.values, figures.quadratic
         judge = [kappa_features(pairs_of(pattern), values, quadratic=quadratic) for pattern in several.each]
         humans = [kappa_features_among(labels, values, quadratic=quadratic) for _, labels in several.each]
-        against = figures.kappa(judge, several.times, quadratic=quadratic)
-        among = figures.kappa(humans, several.times, quadratic=quadratic)
+        against = figures.kappa(judge, several, quadratic=quadratic)
+        among = figures.kappa(humans, several, quadratic=quadratic)
         joined = [one + other for one, other in zip(judge, humans, strict=True)]
-        return against, among, _difference(figures, (against, among), joined, several.times)
+        return against, among, _difference(figures, (against, among), joined, several)
 
-    def _kappa(self, figures: Figures, counts: Counter[Pattern]) -> Measured:
-        return figures.of_pairs(Patterns.of(counts))
+    def _kappa(self, figures: Figures, counts: Counter[Drawn]) -> Measured:
+        return figures.of_pairs(Patterns.of(counts, weighted=figures.weighted))
 
     def _notes(self) -> list[str]:
         notes = []
@@ -122,7 +122,7 @@ class RaterTally:
 
 
 def _difference(
-    figures: Figures, kappas: tuple[Measured, Measured], joined: list[tuple[float, ...]], times: Sequence[int]
+    figures: Figures, kappas: tuple[Measured, Measured], joined: list[tuple[float, ...]], several: Patterns
 ) -> Measured:
     """Return the judge's kappa minus people's; each item brings to both, and is left out of both."""
     against, among = kappas
@@ -135,7 +135,7 @@ def _difference(
         one, other = (kappas_of_sums(part, figures.quadratic) for part in (sums[:, :half], sums[:, half:]))
         return (one - other) / 2
 
-    found = jackknife_interval(joined, times, halved, level=figures.level)
+    found = jackknife_interval(joined, several.times, halved, several.weights, level=figures.level)
     if found.low is not None and found.high is not None:
         found = replace(found, low=2 * found.low, high=2 * found.high)
     return Measured.of(Estimate(against.value - among.value, n), found)
@@ -145,18 +145,21 @@ def _fleiss(figures: Figures, several: Patterns) -> Measured:
     """Return Fleiss' kappa, which for equal numbers of raters is their plain kappa with the margins of all of them."""
     values = occurring((((), labels) for _, labels in several.each))
     place = {value: index for index, value in enumerate(values)}
-    counts = []
-    for (_, labels), times in zip(several.each, several.times, strict=True):
+    counts: list[list[int]] = []
+    weights: list[float] = []
+    every = several.weights or (1.0,) * len(several.each)
+    for (_, labels), times, weight in zip(several.each, several.times, every, strict=True):
         row = [0] * len(values)
         for label in labels:
             row[place[label]] += 1
         counts += [row] * times
-    found = fleiss_kappa(counts)
+        weights += [weight] * times
+    found = fleiss_kappa(counts, weights)
     reason = found.reason or figures.too_many(several, len(values) ** 2)
     if reason is not None:
         return figures.without_interval(found, reason)
     features = [kappa_features_among(labels, values, quadratic=False) for _, labels in several.each]
-    return Measured.of(found, figures.kappa(features, several.times, quadratic=False).interval)
+    return Measured.of(found, figures.kappa(features, several, quadratic=False).interval)
 
 
 def _mean_kappa(kappas: Sequence[Measured]) -> Estimate:

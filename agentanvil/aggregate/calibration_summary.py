@@ -45,6 +45,8 @@ class Alphas:
 class Confusion:
     """How often each verdict met each label, in items: repeats and raters share the one that their item counts as.
 
+    Items with sampling weights count by these, on the scale on which they sum to the number of items.
+
     `counts[verdict][label]` stands in the order of `values`, and its last row are the items without any verdict.
     """
 
@@ -159,8 +161,10 @@ class DimensionCalibration:
     """The judge against people on one dimension, on the overall, or on the winner.
 
     `labelled` counts items, `labels` all their labels, of which `off_scale` are no score on offer: kappa and what else
-    needs categories leaves those out. `missing` counts the labelled items without a verdict by what became of it.
-    `verdict` is None where nobody labelled it. Bias is judge minus label.
+    needs categories leaves those out. `weighted`: every figure counts items by their sampling weights, so that it is of
+    all items from which the labelled ones were drawn. `unweighted` items have no weight while others do, and are left
+    out; `effective_n` is Kish's effective number of kappa's items, None without weights. `missing` counts the labelled
+    items without a verdict by what became of it. `verdict` is None where nobody labelled it. Bias is judge minus label.
     """
 
     id: str
@@ -171,6 +175,9 @@ class DimensionCalibration:
     labelled: int
     labels: int
     off_scale: int
+    weighted: bool
+    unweighted: int
+    effective_n: float | None
     missing: Mapping[str, int]
     kappa: Measured
     kappa_weights: Weighting

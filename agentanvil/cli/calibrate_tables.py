@@ -60,7 +60,7 @@ def _verdicts(report: CalibrationReport, targets: list[DimensionCalibration]) ->
 
 def _figures(target: DimensionCalibration, level: float) -> Table:
     table = titled_table(
-        f"{visible(target.id)}: {target.labelled} items, {target.labels} labels",
+        f"{visible(target.id)}: {target.labelled} items, {target.labels} labels{_weighed(target)}",
         ("figure", "left"),
         ("n", "right"),
         ("value", "right"),
@@ -125,7 +125,7 @@ def _matrix(target: DimensionCalibration) -> list[Table]:
     if len(values) > _WIDEST_MATRIX:
         return []
     table = titled_table(
-        f"{visible(target.id)}: items",
+        f"{visible(target.id)}: items{' by sampling weight' if target.weighted else ''}",
         ("verdict ↓ label →", "left"),
         *((value, "right") for value in values),
     )
@@ -142,6 +142,12 @@ def _closing(report: CalibrationReport, labelled: list[DimensionCalibration]) ->
             for note in target.humans.notes:
                 yield Text(visible(f"note: {target.id}: {note}"))
         yield Text(visible(f"{target.id}: {target.verdict}: {target.reading}"), style=_STYLES[target.verdict])
+
+
+def _weighed(target: DimensionCalibration) -> str:
+    if target.effective_n is None:
+        return ""
+    return f", weighted as drawn: {target.effective_n:,.1f} items in effect"
 
 
 def _short(method: str) -> str:

@@ -23,7 +23,7 @@ def notes_of(
     if labels.blank:
         yield f"{labels.blank} line(s) of the file have no label yet"
     if labels.weighted:
-        yield "sampling weights enter the corrected estimates; agreement is of the labelled items as they are"
+        yield from _of_weights(found)
     unlabelled = [each.id for each in found.dimensions if not each.labelled]
     if unlabelled:
         yield f"nobody labelled {', '.join(unlabelled)}: nothing is known of the judge there"
@@ -32,12 +32,23 @@ def notes_of(
             yield from _of_dimension(each)
 
 
+def _of_weights(found: CalibrationFigures) -> Iterator[str]:
+    yield (
+        "figures and verdicts count items by their sampling weights: they are of all items, from which the labelled "
+        "ones were drawn"
+    )
+    if found.groups is not None:
+        yield "what holds within groups is of the labelled items as they are, without their weights"
+
+
 def _of_dimension(found: DimensionCalibration) -> Iterator[str]:
     if found.off_scale:
         yield (
             f"{found.id}: {found.off_scale} of {found.labels} label(s) are no category of the scale; kappa, agreement, "
             "nominal and ordinal alpha and the confusion leave them out"
         )
+    if found.unweighted:
+        yield f"{found.id}: {found.unweighted} labelled item(s) have no weight while others do, and were left out"
     missing = sum(found.missing.values())
     if missing:
         told = ", ".join(f"{state.replace('_', ' ')} {n}" for state, n in found.missing.items() if n)

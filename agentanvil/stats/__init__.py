@@ -97,6 +97,7 @@ from agentanvil.stats.spread import (
 )
 from agentanvil.stats.totals import totals_interval
 from agentanvil.stats.trials import mean_pass_at_k, mean_pass_hat_k, pass_at_k, pass_hat_k
+from agentanvil.stats.weighting import effective_items, method_of, scaled_weights
 
 __all__ = [
     "ALPHA_BAR",
@@ -159,6 +160,7 @@ __all__ = [
     "design_effect",
     "design_effect_ratio",
     "discordant",
+    "effective_items",
     "exact_agreement",
     "exchange_test",
     "expected_calibration_error",
@@ -195,6 +197,7 @@ __all__ = [
     "mean_pass_at_k",
     "mean_pass_hat_k",
     "mean_shift",
+    "method_of",
     "mirrored_bootstrap_mean",
     "modal_agreement",
     "nested_features",
@@ -212,6 +215,7 @@ __all__ = [
     "required_n_paired",
     "rogan_gladen",
     "sample_sd",
+    "scaled_weights",
     "share_interval",
     "sigmoid",
     "signed_bias",

@@ -20,37 +20,45 @@ def calibrated(
     repeats: int = 1,
     reading: Reading = "verdict",
     groups: Sequence[str | None] = (),
+    weights: Sequence[float | None] = (),
     min_kappa: float = 0.6,
     level: float = 0.95,
 ) -> CalibrationFigures:
-    """Calibrate rows of (scores by dimension, labels by dimension)."""
+    """Calibrate rows of (scores by dimension, labels by dimension), with their sampling weights where there are any."""
     shape = plan(of, repeats)
     outcomes = [item(shape, index, scores) for index, (scores, _) in enumerate(rows)]
     reducer = Reducer(of, shape, reading=reading)
-    return _finished(reducer, outcomes, [labels for _, labels in rows], groups, (level, min_kappa))
+    labelled = [(labels, weight) for (_, labels), weight in zip(rows, weights or [None] * len(rows), strict=True)]
+    return _finished(reducer, outcomes, labelled, groups, (level, min_kappa))
 
 
 def calibrated_pairs(
-    of: Rubric, pairs: Sequence[Pair], *, orders: OrderMode = "fixed", reading: Reading = "verdict"
+    of: Rubric,
+    pairs: Sequence[Pair],
+    *,
+    orders: OrderMode = "fixed",
+    reading: Reading = "verdict",
+    weights: Sequence[float | None] = (),
 ) -> CalibrationFigures:
-    """Calibrate pairs, which bring their labels."""
+    """Calibrate pairs, which bring their labels, with their sampling weights where there are any."""
     shape = plan(of, 1, orders)
     outcomes = [compare(shape, index, pair) for index, pair in enumerate(pairs)]
-    return _finished(Reducer(of, shape, reading=reading), outcomes, [pair.labels for pair in pairs], (), (0.95, 0.6))
+    labelled = [(pair.labels, weight) for pair, weight in zip(pairs, weights or [None] * len(pairs), strict=True)]
+    return _finished(Reducer(of, shape, reading=reading), outcomes, labelled, (), (0.95, 0.6))
 
 
 def _finished(
     reducer: Reducer,
     outcomes: Sequence[ItemOutcomes],
-    labels: Sequence[Labels],
+    labelled: Sequence[tuple[Labels, float | None]],
     groups: Sequence[str | None],
     asked: tuple[float, float],
 ) -> CalibrationFigures:
-    named = any(isinstance(given, Mapping) for each in labels for given in each.values())
+    named = any(isinstance(given, Mapping) for each, _ in labelled for given in each.values())
     tally = CalibrationTally(reducer.frame, named=named, group_field="meta.task" if groups else None)
-    for place, (row, given) in enumerate(zip(outcomes, labels, strict=True)):
+    for place, (row, (given, weight)) in enumerate(zip(outcomes, labelled, strict=True)):
         ratings = {name: _ratings(each) for name, each in given.items()}
-        tally.add(reducer.reduce(row), ratings, None, groups[place] if groups else None)
+        tally.add(reducer.reduce(row), ratings, weight, groups[place] if groups else None)
     return tally.finish(7, *asked)
 
 
