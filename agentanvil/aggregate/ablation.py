@@ -13,10 +13,12 @@ from typing import Literal
 from agentanvil.rubric.variant import Clause
 from agentanvil.stats import Estimate, Interval, PairedChange, SignificanceTest
 
-ClauseVerdict = Literal["earns_its_tokens", "no_measurable_effect", "harmful"]
+ClauseVerdict = Literal["earns_its_tokens", "no_measurable_effect", "harmful", "inconclusive"]
 ALPHA = 0.05
 """The family-wise error rate of the tests."""
 POWER = 0.8
+FEWEST_ITEMS = 6
+"""With fewer, all changes one way have a probability of 2 / 2^n above ALPHA: nothing could be found at all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ The rule, per clause; "measurably" is a Holm-adjusted p of at most ALPHA:
 3. Where labels do not tell: `earns_its_tokens` if the mean of a dimension that the clause is about measurably changes,
    or the two dimensions that it keeps apart measurably correlate more without it; `harmful` if they correlate less, so
    that it draws together what it is there to part.
-4. `no_measurable_effect` otherwise.
+4. `inconclusive` if fewer than FEWEST_ITEMS items have a score in both arms: nothing could have been found.
+5. `no_measurable_effect` otherwise.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import replace
 
 from agentanvil.aggregate.ablation import (
     ALPHA,
+    FEWEST_ITEMS,
     POWER,
     Ablation,
     Change,
@@ -74,9 +76,29 @@ def _finding(clause: Clause, effect: ClauseEffect, tests: int) -> ClauseFinding:
         for each in effect.dimensions
         if not each.about and each.mean.significant
     ]
+    about = [each for each in effect.dimensions if each.about]
     if verdict == "no_measurable_effect":
-        because = _unseen([each for each in effect.dimensions if each.about], detectable)
-    return ClauseFinding(clause, effect, verdict, (*because, *moved), detectable)
+        verdict, because = _unless_too_few(about, detectable)
+    return ClauseFinding(clause, effect, verdict, (*because, *moved, *_unpaired(about)), detectable)
+
+
+def _unless_too_few(
+    about: Sequence[DimensionEffect], detectable: Mapping[str, Estimate]
+) -> tuple[ClauseVerdict, list[str]]:
+    """Tell a clause without an effect from one of which nothing could have been found, whatever it does."""
+    most = max(each.flips.n for each in about)
+    if most >= FEWEST_ITEMS:
+        return "no_measurable_effect", _unseen(about, detectable)
+    counted = f"{most} item{'' if most == 1 else 's'}"
+    return "inconclusive", [f"{counted} with a score in both arms could show nothing; {FEWEST_ITEMS} is the least"]
+
+
+def _unpaired(about: Sequence[DimensionEffect]) -> list[str]:
+    return [
+        f"{each.unpaired} of `{each.id}` have a score in one arm alone, and count nowhere"
+        for each in about
+        if each.unpaired
+    ]
 
 
 def _decided(effect: ClauseEffect) -> tuple[ClauseVerdict, list[str]]:

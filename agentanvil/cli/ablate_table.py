@@ -1,4 +1,4 @@
-"""An ablation as a person reads it: one line a clause, the most telling first, and what the verdicts rest on."""
+"""An ablation as a person reads it: a verdict a clause, the most telling first, and the figures that it rests on."""
 
 from __future__ import annotations
 
@@ -15,19 +15,23 @@ from agentanvil.report.ablation_files import JSON_FILE, AblationReport
 from agentanvil.runner.ablate import AblateEstimate
 from agentanvil.runner.estimate import Estimate
 
-_ORDER: tuple[ClauseVerdict, ...] = ("harmful", "earns_its_tokens", "no_measurable_effect")
+_ORDER: tuple[ClauseVerdict, ...] = ("harmful", "earns_its_tokens", "inconclusive", "no_measurable_effect")
 _SAID: dict[ClauseVerdict, tuple[str, str]] = {
     "harmful": ("harmful", "bold red"),
     "earns_its_tokens": ("earns its tokens", "green"),
+    "inconclusive": ("inconclusive", "yellow"),
     "no_measurable_effect": ("no measurable effect", "yellow"),
 }
 _NAME_WIDTH, _TEXT_WIDTH = 40, 70
 
 
 def print_ablation(console: Console, report: AblationReport, folder: str) -> None:
-    """Print the table, the reasons, and how all of it was measured."""
+    """Print the verdicts, the figures that they rest on, the reasons, and how all of it was measured."""
     told = sorted(zip(report.measured, report.ablation.findings, strict=True), key=_telling)
-    console.print(_table(report, told))
+    console.print(_verdicts(report, told))
+    console.print()
+    console.print(_figures(told))
+    console.print()
     for line in (*_reasons(told), *_notes(report, folder)):
         console.print(Text(visible(line)))
 
@@ -44,7 +48,7 @@ def _tested(effect: ClauseEffect) -> Iterator[Change]:
     yield from (pair.correlation for pair in effect.pairs)
 
 
-def _table(report: AblationReport, told: list[tuple[int, ClauseFinding]]) -> Table:
+def _verdicts(report: AblationReport, told: list[tuple[int, ClauseFinding]]) -> Table:
     facts = report.facts
     table = titled_table(
         f"Without each clause of {facts.rubric_id}: {_counted(report.ablation.items, 'item')}, "
@@ -53,32 +57,44 @@ def _table(report: AblationReport, told: list[tuple[int, ClauseFinding]]) -> Tab
         ("clause", "fold"),
         ("verdict", "left"),
         ("dimension", "fold"),
+        ("tokens", "right"),
+        ("cost", "right"),
+    )
+    for number, finding in told:
+        said, style = _SAID[finding.verdict]
+        table.add_row(
+            str(number),
+            Text(finding.clause.id),
+            Text(said, style=style),
+            Text(_most(finding).id),
+            _signed(finding.effect.input_tokens, 0),
+            _signed(finding.effect.cost, 5),
+        )
+    return table
+
+
+def _figures(told: list[tuple[int, ClauseFinding]]) -> Table:
+    table = titled_table(
+        "What is different without it, in that dimension",
+        ("#", "right"),
         ("mean", "right"),
         ("95 %", "left"),
         ("p (Holm)", "right"),
         ("changed", "right"),
         ("kappa", "right"),
         ("r", "right"),
-        ("tokens", "right"),
-        ("cost", "right"),
     )
     for number, finding in told:
-        effect, most = finding.effect, _most(finding)
-        said, style = _SAID[finding.verdict]
-        parted = next((pair.correlation for pair in effect.pairs if pair.separates), None)
+        most = _most(finding)
+        parted = next((pair.correlation for pair in finding.effect.pairs if pair.separates), None)
         table.add_row(
             str(number),
-            Text(finding.clause.id),
-            Text(said, style=style),
-            Text(most.id),
             _signed(most.mean),
             _span(most.mean),
             "–" if most.mean.p_adjusted is None else f"{most.mean.p_adjusted:.2g}",
             f"{most.flips.changed}/{most.flips.n}",
             _signed(most.kappa),
             _signed(parted),
-            _signed(effect.input_tokens, 0),
-            _signed(effect.cost, 5),
         )
     return table
 

@@ -213,6 +213,17 @@ def test_no_effect_says_how_large_one_would_have_been_found() -> None:
     assert found.because == (f"a change of {least:.2f} or more in the mean of `accuracy` would probably have shown",)
 
 
+@pytest.mark.parametrize(("kept", "verdict"), [(0, "inconclusive"), (5, "inconclusive"), (6, "no_measurable_effect")])
+def test_of_too_few_items_nothing_is_told(kept: int, verdict: str) -> None:
+    # The judge says nothing on the others once the clause is gone.
+    failing = {"accuracy": [*RIGHT["accuracy"][:kept], *[None] * (ITEMS - kept)], "tone": RIGHT["tone"]}
+    found = judged(RIGHT, failing, clause=INSIDE)
+    assert found.verdict == verdict
+    assert found.because[-1] == f"{ITEMS - kept} of `accuracy` have a score in one arm alone, and count nowhere"
+    if kept == 5:
+        assert found.because[0] == "5 items with a score in both arms could show nothing; 6 is the least"
+
+
 def test_no_change_at_all_says_how_rare_changes_may_be() -> None:
     found = judged(RIGHT, RIGHT, clause=RULE)
     assert found.because == (

@@ -37,6 +37,16 @@ def test_the_table_puts_the_most_telling_clause_first(
     assert said == snapshot
 
 
+def test_nothing_is_cut_on_eighty_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    long = Clause("built_in.only_what_is_there", "built_in_rule", "Judge only what is there.", ())
+    found = study(rubric("accuracy", "tone"), LIFTED, {EXCLUDES: LEAKING, long: RIGHT}, RIGHT)
+    print_ablation(Console(stderr=True, width=80), told(found), "study")
+    said = capsys.readouterr().err
+    assert max(len(line.rstrip()) for line in said.splitlines()) <= 80
+    assert "…" not in said.replace(" … ", "")
+    assert "built_in.only_what_is_there" in said
+
+
 def given(folder: Path, *data: dict[str, Any]) -> tuple[str, ...]:
     write_rows(folder, *data)
     return "ablate", "rows.jsonl", "--rubric", write_rubric(folder).name, "--cache", "off"
