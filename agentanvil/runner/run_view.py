@@ -16,12 +16,13 @@ from agentanvil.hashing import derive_seed
 from agentanvil.plan import Escalation, Plan, Seat, parse_condition, plan_calls
 from agentanvil.rubric import Rubric, parse_rubric
 from agentanvil.runner.due import DueOutcomes, RowName
-from agentanvil.runner.folder import JOURNAL, read_manifest
+from agentanvil.runner.folder import JOURNAL, MANIFEST, read_manifest
 from agentanvil.runner.gate import with_gate
 from agentanvil.runner.gate_settings import GateSettings
 from agentanvil.runner.job import STDIN, Surroundings, open_rows, rubric_in_mode
 
 RowSource = Callable[[], Iterator[Row]]
+_PARTS = ("identity", "rubric", "data", "plan", "judge")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +93,20 @@ class RunView:
 
 
 def read_run(folder: Path) -> dict[str, Any]:
-    """Return a run's manifest. Raises RunFolderError where there is none."""
+    """Return a run's manifest. Raises RunFolderError where there is none, or not the whole of one."""
     manifest = read_manifest(folder)
     if manifest is None:
         raise RunFolderError(
             "no manifest.json here, so this is not a run folder",
             where=Where(str(folder)),
             hint="Name the folder that `anvil grade` wrote; its last line says which.",
+        )
+    lacking = [part for part in _PARTS if not isinstance(manifest.get(part), dict)]
+    if lacking:
+        raise RunFolderError(
+            f"a manifest lacks {', '.join(lacking)}",
+            where=Where(str(folder / MANIFEST)),
+            hint="Restore the file, or grade again into another folder.",
         )
     return manifest
 

@@ -206,6 +206,9 @@ def test_places_that_cannot_be_written_are_refused_before_anything_is_read(runs:
             calibrate(CalibrateSettings(runs.out, out=out, labels=tmp_path / "none.csv"))
     with pytest.raises(RunFolderError):
         calibrate(CalibrateSettings(tmp_path))
+    (tmp_path / "manifest.json").write_text('{"format": 1, "rubric": {}}', encoding="utf-8")
+    with pytest.raises(RunFolderError, match="lacks identity, data, plan, judge"):
+        calibrate(CalibrateSettings(tmp_path))
 
 
 def test_no_file_of_the_run_and_no_labels_are_overwritten(runs: Runs, tmp_path: Path) -> None:
