@@ -78,7 +78,7 @@ def _figures(told: list[tuple[int, ClauseFinding]]) -> Table:
         "What is different without it, in that dimension",
         ("#", "right"),
         ("mean", "right"),
-        ("95 %", "left"),
+        ("95 % interval", "left"),
         ("p (Holm)", "right"),
         ("changed", "right"),
         ("kappa", "right"),

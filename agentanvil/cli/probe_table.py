@@ -49,7 +49,7 @@ def _table(result: ProbeResult) -> Table:
         ("n", "right"),
         ("p (Holm)", "right"),
         ("detectable", "right"),
-        ("verdict", "left"),
+        ("verdict", "fold"),
     )
     for finding in result.findings:
         effect = finding.effect
@@ -76,7 +76,7 @@ def _value(effect: Effect) -> str:
         return "–"
     if effect.probe == "self-preference" or effect.unit.startswith("points"):
         return f"+{_number(effect, value)}" if value > 0 else _number(effect, value)
-    return f"{value:.0%} (of itself {effect.null:.0%})" if effect.upward else f"{value:.0%}"
+    return f"{value:.0%} (floor {effect.null:.0%})" if effect.upward else f"{value:.0%}"
 
 
 def _span(interval: Interval, effect: Effect) -> str:
