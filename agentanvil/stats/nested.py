@@ -104,7 +104,7 @@ def nested_variance(
     if len(rows) > 1:
         drawn = resampled_totals(rows, np.ones(len(rows), dtype=np.int64), seed=seed, resamples=resamples)
         spread = np.concatenate([figured(chunk, seen) for chunk in drawn])
-        left = figured(totals - rows, seen)
+        left = figured(rows.sum(axis=0, keepdims=True) - rows, seen)
     method = f"cluster bootstrap percentile, {resamples} resamples"
     told = _Figures(figured(totals, seen)[0], spread, left, span, level, method)
     reread = max(seen.judge, seen.order, seen.repeat)

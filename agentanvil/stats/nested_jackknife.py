@@ -26,7 +26,9 @@ _LOG_METHOD = "jackknife, logarithm, t"
 _REPEAT = CUT.stop - 1
 _POSITIVE = frozenset({_REPEAT, SD_SINGLE, SD_MEAN})
 _DECIMALS = 9
-_STILL = 1e-9
+# Sums leave dust in the last bits, which must not decide whether one item alone makes a figure what it is.
+_CLEAN = 12
+_LEAST = 1e-9
 
 
 def jackknifed(column: int, point: Floats, left: Floats, level: float) -> tuple[float, float, str] | None:
@@ -36,16 +38,17 @@ def jackknifed(column: int, point: Floats, left: Floats, level: float) -> tuple[
     one item alone makes it what it is, and where no item moves it. Nothing is said to vary by more than the scale's
     span, and no reliability to be below −1, unless the figure is.
     """
+    value, others = round(float(point[column]), _CLEAN), left[:, column].round(_CLEAN)
     if column in _POSITIVE:
-        return _positive(float(point[column]), left[:, column], level)
+        return _positive(value, others, level)
     if column in (ICC_SINGLE, ICC_MEAN) and point[SD_MEAN] ** 2 > DUST:
         readings = (point[SD_SINGLE] / point[SD_MEAN]) ** 2 if column == ICC_SINGLE else 1.0
-        return _reliable(float(point[column]), left[:, column], float(readings), level)
+        return _reliable(value, others, round(float(readings), _CLEAN), level)
     return None
 
 
 def _positive(value: float, left: Floats, level: float) -> tuple[float, float, str] | None:
-    if not value > 0 or not (left > 0).all():
+    if not value > _LEAST or not (left > _LEAST).all():
         return None
     ends = _ends(math.log(value), np.log(left), level)
     if ends is None:
@@ -57,7 +60,7 @@ def _positive(value: float, left: Floats, level: float) -> tuple[float, float, s
 def _reliable(value: float, left: Floats, readings: float, level: float) -> tuple[float, float, str] | None:
     found = np.append(left, value)
     above, below = 1 + (readings - 1) * found, 1 - found
-    if not ((above > DUST) & (below > DUST)).all():
+    if not ((above > _LEAST) & (below > _LEAST)).all():
         return None
     z = np.log(above / below) / 2
     ends = _ends(float(z[-1]), z[:-1], level)
@@ -69,7 +72,7 @@ def _reliable(value: float, left: Floats, readings: float, level: float) -> tupl
 
 def _ends(value: float, left: Floats, level: float) -> tuple[float, float] | None:
     n = len(left)
-    if np.ptp(left) <= _STILL:
+    if np.ptp(left) <= _LEAST:
         return None
     error = math.sqrt((n - 1) / n * float(((left - left.mean()) ** 2).sum()))
     half = student_quantile(n - 1, level) * error

@@ -240,7 +240,7 @@ def test_what_readings_differ_by_is_told_whole_on_any_width(width: int) -> None:
     assert sources[2].split()[-2:] == ["3", "3"]
     worth = text[text.index("What one reading is worth") :]
     assert "±0.25" in worth
-    assert "over items (jackknife" in " ".join(worth.split())
+    assert "intervals over items (" in " ".join(worth.split())
     assert "…  " not in sources[1]
 
 
@@ -253,5 +253,5 @@ def test_a_run_without_a_score_says_nothing_of_variance() -> None:
 
 
 def test_the_method_of_every_interval_shown_is_named() -> None:
-    text = shown(graded([[5, 3, 4], [4, 4, 4], [1, 2, 1]], repeats=3), width=200)
+    text = shown(graded([[5, 3, 4], [4, 4, 4], [1, 2, 1], [2, 2, 3]], repeats=3), width=200)
     assert "intervals over items (jackknife, Fisher z, t; jackknife, logarithm, t)" in text

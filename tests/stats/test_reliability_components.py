@@ -160,6 +160,14 @@ def test_reliability_has_the_interval_of_fishers_z_by_hand() -> None:
         assert figure.interval.method == "jackknife, Fisher z, t"
 
 
+def test_the_sign_of_the_readings_does_not_move_an_interval() -> None:
+    for seed in range(20):
+        readings = np.random.default_rng(seed).integers(-2, 3, (5, 1, 2, 2)).astype(np.float64)
+        one, other = (nested(table + 3, resamples=20) for table in (readings, -readings[:, :, ::-1]))
+        assert one.icc_single.interval == other.icc_single.interval
+        assert one.sd_mean.interval == other.sd_mean.interval
+
+
 def _f_ratio(table: list[list[float]]) -> float:
     scores = np.array(table, dtype=np.float64)
     within = ((scores - scores.mean(axis=1, keepdims=True)) ** 2).sum() / len(scores)
