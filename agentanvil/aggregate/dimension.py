@@ -31,6 +31,7 @@ class DimensionTally:
         self._layout = layout
         self._continuous = frame.expects and layout.kind == "judged"
         self._singly = frame.orders == 2 or self._continuous or frame.plan.adaptive
+        self._chosen = frame.plan.adaptive and layout.kind == "judged"
         self._scores = ScoreTally(signed=frame.mode == "pairwise", continuous=self._continuous)
         # Of single cells, where an item's scores are means of two, or expected ones, or not all are counted as repeats.
         self._cells: Counter[tuple[float, ...]] = Counter()
@@ -67,12 +68,12 @@ class DimensionTally:
         inapplicable = self._count_states(result.cells)
         spread = result.spread
         if self._readings is not None:
-            self._readings.add(item, item.cells_of(self._layout))
+            self._readings.add(item, item.cells_of(self._layout) if self._continuous else result.cells)
         if self._singly:
             self._count_cells(result)
         if spread is not None:
             self._holds += spread.mean >= PASSES_FROM
-            repeats = self._repeats(result, spread)
+            repeats = self._firsts(result) if self._chosen else spread
             self._scores.add(spread.mean, repeats.scores if repeats is not None else ())
             self._mixed += inapplicable
             self._widest.add(item, spread)
@@ -156,15 +157,13 @@ class DimensionTally:
         for score in scores:
             self._cells[(nearest(score),)] += 1
 
-    def _repeats(self, result: DimensionResult, spread: Spread) -> Spread | None:
-        """Return the repeats that tell how far repeats lie apart, None where none of these scored.
+    def _firsts(self, result: DimensionResult) -> Spread | None:
+        """Return the repeats that every item gets, None where none of them scored: they tell how far repeats lie apart.
 
         Those that were only asked because the first ones disagree would make the judge look worse than it is.
         """
-        plan = self._frame.plan
-        if not plan.adaptive or self._layout.kind == "check":
-            return spread
-        scores = scores_of(self._frame, self._layout, result.cells[: plan.certain * self._frame.orders])
+        frame = self._frame
+        scores = scores_of(frame, self._layout, result.cells[: frame.plan.certain * frame.orders])
         return spread_of(scores, self._layout.points) if scores else None
 
     def _evidence_rate(self) -> Estimate:
