@@ -79,8 +79,9 @@ def anvil(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Let an LLM judge other LLMs' answers, and prove how far that judge can be trusted.
+    """Let an LLM grade other LLMs' answers, and measure how far that judge can be trusted.
 
-    Exit codes: 0 done and every gate passed; 1 a gate failed; 2 usage, rubric, data or configuration error,
-    nothing spent; 3 verdicts missing or budget reached; 4 inconclusive; 5 internal error; 130 interrupted.
+    Exit codes: 0 done and every gate passed; 1 a gate failed, a judge is untrusted, or what --fail-on names was found;
+    2 usage, rubric, data or configuration error, nothing spent; 3 verdicts missing or budget reached; 4 inconclusive;
+    5 internal error; 130 interrupted.
     """
