@@ -39,10 +39,10 @@ class Effect:
     """One line of the table: what a probe measured, against `null`, where the judge would be indifferent.
 
     `target` is the dimension, the kind of planted instruction, or `winner`. An effect within `margin` of `null` does
-    not matter; `contrast` is the interval that is held against it where it is not that of the value. `least` is the
-    effect that this many items let one find with probability POWER. With `upward`, only an effect above `null` is one.
-    `noise`: any value but `null` says that the judge is not steady, which is no bias. `shortage` says what there is too
-    little of, `absent` why nothing was measured at all.
+    not matter; `contrast` is the interval that is held against it where it is not that of the value, as a distance from
+    `null`. `least` is the effect that this many items let one find with probability POWER. With `upward`, only an
+    effect above `null` is one. `noise`: any value but `null` says that the judge is not steady, which is no bias.
+    `shortage` says what there is too little of, `absent` why nothing was measured at all.
     """
 
     probe: ProbeName
@@ -80,9 +80,9 @@ def nothing_measured(probe: ProbeName, measure: str, reason: str) -> Effect:
     return Effect(probe, measure, "–", "", Estimate(None, 0, reason), no_interval(reason), absent=reason)
 
 
-def nothing_yet(probe: ProbeName, measure: str, reason: str) -> Effect:
+def nothing_yet(probe: ProbeName, measure: str, reason: str, target: str = "–") -> Effect:
     """Return the line of a probe whose calls were not all made."""
-    return Effect(probe, measure, "–", "", Estimate(None, 0, reason), no_interval(reason))
+    return Effect(probe, measure, target, "", Estimate(None, 0, reason), no_interval(reason))
 
 
 def no_interval(reason: str) -> Interval:
@@ -119,14 +119,18 @@ def _verdict(effect: Effect, adjusted: float | None) -> tuple[ProbeVerdict, str]
 def _unless_found(effect: Effect) -> tuple[ProbeVerdict, str]:
     """Tell an effect that is none that matters from one that may be there all the same."""
     interval, null = (effect.interval, effect.null) if effect.contrast is None else (effect.contrast, 0.0)
-    if effect.value.n < FEWEST_ITEMS:
-        return "inconclusive", f"{effect.value.n} items are too few: {FEWEST_ITEMS} at the least"
+    n = effect.value.n
+    if n < FEWEST_ITEMS:
+        return "inconclusive", f"{n} item{' is' if n == 1 else 's are'} too few: {FEWEST_ITEMS} at the least"
     if interval.low is None or interval.high is None:
         return "inconclusive", interval.reason or ""
-    below = effect.upward or interval.low >= null - effect.margin
-    if effect.noise or (below and interval.high <= null + effect.margin):
+    low, high = interval.low - null, interval.high - null
+    if (effect.upward or low >= -effect.margin) and high <= effect.margin:
         return "no effect found", _least(effect)
-    return "inconclusive", f"the interval reaches beyond {effect.margin:.2g}, from where on an effect matters"
+    if effect.contrast is None:
+        return "inconclusive", f"the interval reaches beyond {effect.margin:.2g}, from where on an effect matters"
+    most = high if effect.upward else max(high, -low)
+    return "inconclusive", f"an effect of {most:.2g} cannot be ruled out, and from {effect.margin:.2g} on it matters"
 
 
 def _least(effect: Effect) -> str:

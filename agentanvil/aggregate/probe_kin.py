@@ -6,12 +6,13 @@ import math
 from array import array
 from collections import defaultdict
 
-from agentanvil.aggregate.probe import ALPHA, LEVEL, POWER, SCORE_MARGIN, SHARE_MARGIN, Effect
+from agentanvil.aggregate.probe import ALPHA, LEVEL, POWER, SCORE_MARGIN, SHARE_MARGIN, Effect, no_interval
 from agentanvil.hashing import derive_seed
 from agentanvil.stats import (
     Estimate,
     Interval,
     Slope,
+    clopper_pearson_interval,
     cluster_bootstrap_mean,
     clustered_slope,
     least_detectable_difference_paired,
@@ -20,6 +21,8 @@ from agentanvil.stats import (
 
 SLOPE = "length slope given labels"
 _FEWEST_A_SIDE = 10
+_EQUAL = 1e-9
+_ALIKE = "all scores follow the label exactly, so that nothing tells what length does to others"
 
 
 class KinTally:
@@ -51,7 +54,7 @@ class KinTally:
             self._target,
             unit="points",
             value=found.estimate if self._own else Estimate(None, 0, "no response was graded by both"),
-            interval=found.interval,
+            interval=self._alike(sizes) if _is_flat(found) else found.interval,
             p_value=None if few else found.p_value,
             test="least squares, clustered by request",
             margin=SCORE_MARGIN * self._range,
@@ -63,6 +66,13 @@ class KinTally:
                 "requests": len(set(self._groups)),
                 "missing": self._missing,
             },
+        )
+
+    def _alike(self, sizes: list[int]) -> Interval:
+        """Both judges differ by the same everywhere: bound the share of requests on which either side may not."""
+        most = self._range * math.fsum(clopper_pearson_interval(0, size, LEVEL).high or 0.0 for size in sizes)
+        return Interval(
+            -most, most, LEVEL, "all alike: clopper-pearson bounds of the shares that are not, by the scale"
         )
 
     def _side(self, side: int) -> Estimate:
@@ -140,7 +150,7 @@ class LengthTally:
             self._target,
             unit="points a doubling of the length",
             value=held.estimate if self._scores else Estimate(None, 0, "no row has both a score and a label"),
-            interval=held.interval,
+            interval=no_interval(_ALIKE) if _is_flat(held) else held.interval,
             p_value=_both(held, gap),
             test="least squares with the label as control, clustered by request",
             margin=SCORE_MARGIN * self._range,
@@ -154,6 +164,11 @@ def _both(one: Slope, other: Slope) -> float | None:
         return None
     same = (one.estimate.value or 0.0) * (other.estimate.value or 0.0) > 0
     return max(one.p_value, other.p_value) if same else 1.0
+
+
+def _is_flat(slope: Slope) -> bool:
+    """Tell an effect of nothing without any spread, whose interval would have no width however few the rows are."""
+    return slope.estimate.value is not None and not slope.standard_error and abs(slope.estimate.value) < _EQUAL
 
 
 def _least(slope: Slope) -> Estimate:

@@ -8,8 +8,10 @@ from collections import Counter
 from agentanvil.aggregate.probe import ALPHA, LEVEL, POWER, SCORE_MARGIN, SHARE_MARGIN, Effect, Example, ProbeName
 from agentanvil.hashing import derive_seed
 from agentanvil.stats import (
+    BoundedScores,
     Estimate,
     Interval,
+    bounded_mean_interval,
     clopper_pearson_interval,
     cluster_bootstrap_mean,
     least_detectable_difference_paired,
@@ -74,6 +76,7 @@ class DifferenceTally:
             p_value=test.p_value,
             test=f"paired, {test.method}",
             margin=SCORE_MARGIN * self._range,
+            contrast=self._bound(drawn),
             least=self._least(found),
             details={
                 "raised": sum(n for value, n in self._counts.items() if value > 0),
@@ -87,8 +90,23 @@ class DifferenceTally:
         """A bootstrap of equal values has no width: where no item moved, the share that may move is bounded instead."""
         if set(values) != {0.0}:
             return cluster_bootstrap_mean([(value,) for value in values], times, seed=seed, level=LEVEL)
-        most = clopper_pearson_interval(0, sum(times), LEVEL).high or 0.0
-        return Interval(-most, most, LEVEL, "none moved: clopper-pearson bound of the share that moves, by one point")
+        most = self._range * (clopper_pearson_interval(0, sum(times), LEVEL).high or 0.0)
+        return Interval(
+            -most, most, LEVEL, "none moved: clopper-pearson bound of the share that moves, by the whole scale"
+        )
+
+    def _bound(self, seed: int) -> Interval | None:
+        """Return an interval that knows of moves which few items have not shown, None where none moved at all.
+
+        A resample of nine items that stay and one that moves has no other moves either.
+        """
+        if not any(self._counts):
+            return None
+        most = self._range
+        counts: Counter[float] = Counter()
+        for value, times in self._counts.items():
+            counts[min(max(value, -most), most)] += times
+        return bounded_mean_interval(BoundedScores(counts, -most, most), seed=seed, level=LEVEL)
 
     def _least(self, found: Estimate) -> Estimate:
         if found.value is None or found.n < 2:

@@ -50,7 +50,10 @@ def test_holm_is_over_the_whole_table() -> None:
         (effect(0.4, n=9, p_value=0.01), "bias found", ""),
         (effect(0.4, p_value=0.01, shortage="3 of a kind"), "inconclusive", "3 of a kind"),
         (effect(0.9, null=1.0, noise=True, p_value=None), "noise found", "same call"),
-        (effect(1.0, null=1.0, noise=True, p_value=None), "no effect found", ""),
+        (effect(1.0, span=(0.91, 1), null=1.0, noise=True, margin=0.1, p_value=None), "no effect found", ""),
+        (effect(1.0, 12, span=(0.76, 1), null=1.0, noise=True, margin=0.1, p_value=None), "inconclusive", "beyond 0.1"),
+        (effect(n=1), "inconclusive", "1 item is too few"),
+        (effect(contrast=Interval(-0.7, 0.3, 0.95, "m")), "inconclusive", "an effect of 0.7 cannot be ruled out"),
         (nothing_measured("position", "both orders", "one response"), "does not apply", "one response"),
     ],
 )
@@ -93,14 +96,27 @@ def test_where_nothing_moved_the_interval_still_has_a_width() -> None:
             tally.add("i", 1.0, 1.0)
         return only(tally.effect(0))
 
-    # 1 − 0.025^(1/20): the share that moves may be as large, whatever the sample says.
+    # 1 − 0.025^(1/20): the share that moves may be as large, whatever the sample says, and each by the whole scale.
     found = still(20, 4.0)
-    assert found.effect.interval.high == pytest.approx(1 - 0.025 ** (1 / 20))
+    assert found.effect.interval.high == pytest.approx(4 * (1 - 0.025 ** (1 / 20)))
     assert found.effect.least.value == pytest.approx(6 / 20)
-    assert found.verdict == "no effect found"
-    # In a gate a tenth of the pass rate matters, which 20 items cannot rule out and 40 can.
-    assert still(20, 1.0).verdict == "inconclusive"
-    assert still(40, 1.0).verdict == "no effect found"
+    # A tenth of the scale's range matters, which 20 items cannot rule out and 40 can.
+    for range_ in (1.0, 4.0, 100.0):
+        assert still(20, range_).verdict == "inconclusive"
+        assert still(40, range_).verdict == "no effect found"
+
+
+def test_one_move_of_few_proves_no_more_than_none() -> None:
+    def moved(n: int) -> Finding:
+        tally = DifferenceTally("format", "Markdown against plain", "accuracy", 4.0)
+        for at in range(n):
+            tally.add("i", 3.0, 4.0 if not at else 3.0)
+        return only(tally.effect(0))
+
+    few = moved(20)
+    assert few.effect.interval.high is not None
+    assert few.effect.interval.high < 0.4, "why it is not the bootstrap's interval that decides"
+    assert (few.verdict, moved(60).verdict) == ("inconclusive", "no effect found")
 
 
 def test_preferences_by_hand() -> None:
@@ -202,6 +218,26 @@ def test_kin_by_hand() -> None:
     assert found.details["own"] == Estimate(1.0, 12)
     assert found.details["others"] == Estimate(0.5, 12)
     assert (found.details["requests"], found.details["missing"]) == (12, 1)
+
+
+@pytest.mark.parametrize(("requests", "verdict"), [(24, "inconclusive"), (148, "no effect found")])
+def test_two_judges_that_always_agree_prove_as_much_as_there_are_requests(requests: int, verdict: str) -> None:
+    tally = KinTally("accuracy", 4.0)
+    for n in range(requests):
+        tally.add(3.0, 3.0, own=bool(n % 2), group=n)
+    found = tally.effect()
+    # Each side may differ on a share of 1 − 0.025^(2 / requests), by the whole scale.
+    assert found.interval.high == pytest.approx(4 * 2 * (1 - 0.025 ** (2 / requests)))
+    assert only(found).verdict == verdict
+
+
+def test_a_judge_that_always_says_the_same_does_not_show_what_length_does() -> None:
+    tally = LengthTally("accuracy", 4.0)
+    for n in range(24):
+        tally.add(3.0, float(1 + n % 5), 100 + 10 * n, n)
+    finding = only(tally.effect())
+    assert (finding.verdict, finding.effect.interval.low) == ("inconclusive", None)
+    assert "nothing tells what length does" in finding.reason
 
 
 def test_few_of_one_side_cannot_be_told() -> None:
