@@ -26,7 +26,7 @@ from agentanvil.runner.exits import Ending, Exit, study_exit
 from agentanvil.runner.job import Surroundings
 from agentanvil.runner.manifest import read_share
 from agentanvil.runner.run_view import open_view, read_run
-from agentanvil.runner.study import Arm, StudyEnd, run_arms
+from agentanvil.runner.study import Arm, StudyEnd, run_arms, taken_back
 
 # Exchanges drawn for each test that there may be: enough for the smallest p-value to pass Holm's strictest step.
 _DRAWS_A_TEST = 50
@@ -65,7 +65,8 @@ def ablate(settings: AblateSettings, around: Surroundings, listener: Listener) -
     layout = lay_out(settings, around)
     judge = settings.run.judge
     arms = (layout.whole, *layout.arms.values())
-    end = run_arms(arms, around, listener, max_cost=judge.max_cost, max_calls=judge.max_calls)
+    with taken_back(layout.folder, fresh=layout.fresh):
+        end = run_arms(arms, around, listener, max_cost=judge.max_cost, max_calls=judge.max_calls)
     report = _report(layout, end) if end.runs[0].ending == "complete" else None
     if report is not None:
         try:

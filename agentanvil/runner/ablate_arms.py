@@ -10,17 +10,18 @@ from agentanvil.errors import RunFolderError, UsageError, Where
 from agentanvil.plan import plan_calls
 from agentanvil.prompt import PromptRenderer, QuestionRenderer, built_in_rules
 from agentanvil.report import AtomicText
+from agentanvil.report.ablation_files import CSV_FILE, JSON_FILE
 from agentanvil.rubric import Rubric, parse_rubric
 from agentanvil.rubric.variant import Clause, clauses, variant_text
 from agentanvil.runner.ablate_settings import AblateSettings, chosen_clauses
 from agentanvil.runner.folder import MANIFEST
 from agentanvil.runner.job import STDIN, Job, Surroundings, prepare, rubric_in_mode
 from agentanvil.runner.settings import GradeSettings
-from agentanvil.runner.study import Arm
+from agentanvil.runner.study import ARMS, Arm, refuse_foreign_folder, taken_back
 from agentanvil.runner.study_rows import ROWS, drawn_rows, rows_of, write_rows
 
 WHOLE = "whole"
-ARMS, RUN, RUBRIC = "arms", "run", "rubric.yaml"
+RUN, RUBRIC = "run", "rubric.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Layout:
 
     `clauses` are what is taken out, by number; `unsaid` are the clauses that this judge is not told in this mode, so
     that nothing could change without them. `shared` names the calls of each arm that are those of the whole rubric.
+    `fresh`: the folder was not there before.
     """
 
     settings: AblateSettings
@@ -40,6 +42,7 @@ class Layout:
     clauses: Mapping[int, Clause]
     unsaid: Mapping[int, Clause]
     shared: Mapping[int, frozenset[str]]
+    fresh: bool
 
 
 def lay_out(settings: AblateSettings, around: Surroundings, files_in: Path | None = None) -> Layout:
@@ -53,10 +56,12 @@ def lay_out(settings: AblateSettings, around: Surroundings, files_in: Path | Non
         variants = _Variants.of(job, settings)
         folder = settings.run.out or Path("runs") / f"{job.folder.name.rpartition('-')[0]}-ablate"
         _refuse_run(folder)
-        files = (files_in or folder) / ARMS
-        for number, clause in variants.said.items():
-            _write_rubric(files / _arm_name(number, clause) / RUBRIC, variants.texts[number])
-        run = _with_own_rows(settings, job, files / WHOLE)
+        refuse_foreign_folder(folder, (JSON_FILE, CSV_FILE), "an ablation's")
+        fresh, files = not folder.exists(), (files_in or folder) / ARMS
+        with taken_back(folder, fresh=fresh):
+            for number, clause in variants.said.items():
+                _write_rubric(files / _arm_name(number, clause) / RUBRIC, variants.texts[number])
+            run = _with_own_rows(settings, job, files / WHOLE)
         whole = replace(run, out=folder / ARMS / WHOLE / RUN, repeats=run.repeats * (2 if settings.again else 1))
         arms = {}
         for number, clause in variants.said.items():
@@ -75,6 +80,7 @@ def lay_out(settings: AblateSettings, around: Surroundings, files_in: Path | Non
             clauses=variants.said,
             unsaid=variants.unsaid,
             shared=variants.shared,
+            fresh=fresh,
         )
 
 
@@ -160,5 +166,7 @@ def _write_rubric(path: Path, text: str) -> None:
             file.commit()
         finally:
             file.discard()
-    except (OSError, UnicodeDecodeError) as error:
-        raise RunFolderError(f"cannot be used: {error}", where=Where(str(path))) from None
+    except OSError as error:
+        raise RunFolderError(f"cannot be used: {error.strerror or error}", where=Where(str(path))) from None
+    except UnicodeDecodeError:
+        raise RunFolderError("this is no rubric, but bytes that are not UTF-8", where=Where(str(path))) from None

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agentanvil.aggregate.probe import Finding, settle
-from agentanvil.errors import AnvilError, InputError, RunFolderError, Where
+from agentanvil.errors import AnvilError
 from agentanvil.runner.estimate import Estimate
 from agentanvil.runner.events import Listener
 from agentanvil.runner.exits import Ending, Exit, probe_exit
 from agentanvil.runner.job import Surroundings, prepare
-from agentanvil.runner.probe_arms import ARMS, Layout, lay_out
+from agentanvil.runner.probe_arms import Layout, lay_out
 from agentanvil.runner.probe_measure import Measurement
-from agentanvil.runner.probe_report import REPORT, probe_data, write_report
+from agentanvil.runner.probe_report import probe_data, write_report
 from agentanvil.runner.probe_settings import ProbeSettings
-from agentanvil.runner.study import Arm, StudyEnd, estimate_arms, run_arms
-
-_OWN = frozenset({ARMS, REPORT, f".{REPORT}.tmp"})
+from agentanvil.runner.study import Arm, StudyEnd, estimate_arms, run_arms, taken_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +37,13 @@ def probe(settings: ProbeSettings, around: Surroundings, listener: Listener) -> 
 
     Raises InputError where anything given cannot be used; then nothing was spent, and no folder is left behind.
     """
-    folder = settings.run.out
-    fresh = folder is None or not folder.exists()
-    if folder is not None:
-        _refuse_foreign_folder(folder)
     layout = lay_out(settings, around)
-    _refuse_foreign_folder(layout.folder)
-    try:
+    with taken_back(layout.folder, fresh=layout.fresh):
         for arm in layout.arms:
             with prepare(arm.settings, around):
                 pass
         judge = settings.run.judge
         end = run_arms(layout.arms, around, listener, max_cost=judge.max_cost, max_calls=judge.max_calls)
-    except InputError:
-        if fresh and not any((arm.folder / "manifest.json").exists() for arm in layout.arms):
-            shutil.rmtree(layout.folder, ignore_errors=True)
-        raise
     return _ended(layout, end)
 
 
@@ -80,23 +68,9 @@ def _ended(layout: Layout, end: StudyEnd) -> ProbeResult:
         ending=end.ending,
         exit=probe_exit(
             end.ending,
-            [finding.verdict for finding in findings],
+            [finding.verdict for finding in findings if not finding.effect.noise],
             enough=all(share is None or share >= layout.settings.run.min_coverage for share in covered),
             on_bias=layout.settings.fail_on == "bias",
         ),
         problem=end.problem,
     )
-
-
-def _refuse_foreign_folder(folder: Path) -> None:
-    """Raise RunFolderError where a folder holds what no probe wrote."""
-    try:
-        foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in _OWN) if folder.exists() else []
-    except OSError as error:
-        raise RunFolderError(f"cannot use this folder: {error.strerror or error}", where=Where(str(folder))) from None
-    if foreign:
-        raise RunFolderError(
-            f"this folder holds `{foreign[0]}`, so it is not a probe's",
-            where=Where(str(folder)),
-            hint="Choose an empty or new --out folder.",
-        )

@@ -20,11 +20,11 @@ from agentanvil.runner.probe_changes import INJECTION, MARKDOWN, PLACEBO, PLAIN,
 from agentanvil.runner.probe_settings import ProbeSettings
 from agentanvil.runner.seats import name_panel, seat_settings
 from agentanvil.runner.settings import GradeSettings
-from agentanvil.runner.study import Arm
+from agentanvil.runner.study import ARMS, Arm, refuse_foreign_folder, taken_back
 from agentanvil.runner.study_rows import ROWS, ArmRows, Draw, drawn_rows, rows_of, write_rows
 
 BASE, SECOND = "base", "second-judge"
-ARMS = "arms"
+REPORT = "probe.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Layout:
 
     `counts` are the rows written for each arm with rows of its own. `own` are the families of the judge, `second` the
     name of the judge beside it where one is asked. `absent` says why a probe does not apply. `rows` counts the plain
-    ones.
+    ones. `fresh`: the folder was not there before.
     """
 
     settings: ProbeSettings
@@ -46,6 +46,7 @@ class Layout:
     own: frozenset[str]
     second: str | None
     absent: Mapping[ProbeName, str]
+    fresh: bool
 
 
 def lay_out(settings: ProbeSettings, around: Surroundings, rows_in: Path | None = None) -> Layout:
@@ -61,8 +62,11 @@ def lay_out(settings: ProbeSettings, around: Surroundings, rows_in: Path | None 
         absent = _absent(settings, job, second)
         names = _arm_names(settings, job.rubric, absent)
         folder = settings.run.out or Path("runs") / f"{job.folder.name.rpartition('-')[0]}-probe"
+        refuse_foreign_folder(folder, (REPORT,), "a probe's")
+        fresh = not folder.exists()
         places = {name: (rows_in or folder) / ARMS / name for name in _written(settings, names)}
-        counts = _write(settings, job, places)
+        with taken_back(folder, fresh=fresh):
+            counts = _write(settings, job, places)
         shown = _Shown(settings, folder, places, second)
         return Layout(
             settings=settings,
@@ -75,6 +79,7 @@ def lay_out(settings: ProbeSettings, around: Surroundings, rows_in: Path | None 
             own=families_of_judge(job.spec, Families(settings.run.families)),
             second=None if second is None or "self-preference" in absent else str(second),
             absent=absent,
+            fresh=fresh,
         )
 
 

@@ -146,7 +146,7 @@ class Measurement:
             neutral = dict(items)
         for kind in KINDS:
             arm = f"{INJECTION}{kind}"
-            unmade = self._unmade("injection", _MEASURES["injection"], arm)
+            unmade = self._unmade("injection", _MEASURES["injection"], arm, kind)
             yield self._planted(kind, plain, neutral) if unmade is None else unmade
 
     def _planted(self, kind: str, plain: Plain, neutral: Mapping[str, tuple[Values, ...]]) -> Effect:
@@ -164,13 +164,13 @@ class Measurement:
                 tally.add(item_id, values[at])
             yield tally.effect(self._seed)
 
-    def _unmade(self, probe: ProbeName, measure: str, arm: str) -> Effect | None:
+    def _unmade(self, probe: ProbeName, measure: str, arm: str, target: str = "–") -> Effect | None:
         """Return the line of a probe whose arm has no rows, or is not complete; None where it can be measured."""
         count = self._layout.counts.get(arm)
         if count is not None and not count.written:
             told = ", ".join(f"{why} {n}" for why, n in sorted(count.skipped.items()))
             return nothing_measured(probe, measure, f"no response can be changed ({told})")
-        return None if arm in self._done else nothing_yet(probe, measure, _STOPPED)
+        return None if arm in self._done else nothing_yet(probe, measure, _STOPPED, target)
 
     @contextmanager
     def _before(self, plain: Plain, arm: str) -> Iterator[Iterator[Read]]:

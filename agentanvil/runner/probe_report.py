@@ -15,11 +15,10 @@ from agentanvil.errors import RunWriteError, Where
 from agentanvil.prompt import PROMPT_VERSION
 from agentanvil.report import AtomicText
 from agentanvil.runner.job import Surroundings, open_rows
-from agentanvil.runner.probe_arms import BASE, Layout
+from agentanvil.runner.probe_arms import BASE, REPORT, Layout
 from agentanvil.runner.probe_changes import INJECTION, MARKDOWN, PLAIN, VERBOSITY
 from agentanvil.runner.study import Arm, StudyEnd, spent
 
-REPORT = "probe.json"
 FORMAT = 1
 _TEXT = 600
 """The characters that are kept of each end of an example's text."""

@@ -6,19 +6,24 @@ come from the cache.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from agentanvil.errors import AnvilError, InputError, UsageError
+from agentanvil.errors import AnvilError, BudgetReachedError, InputError, RunFolderError, UsageError, Where
 from agentanvil.runner.estimate import Estimate, estimate
 from agentanvil.runner.events import Listener, RunStart, Tally
 from agentanvil.runner.exits import Ending
-from agentanvil.runner.folder import read_manifest
+from agentanvil.runner.folder import MANIFEST, read_manifest
 from agentanvil.runner.grade import GradeResult, grade
 from agentanvil.runner.job import Surroundings
 from agentanvil.runner.settings import GradeSettings
+
+ARMS = "arms"
+"""Where a study's folder has the folders of its arms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,42 @@ def run_arms(
             return StudyEnd(tuple(runs), "stopped", error)
         if runs[-1].ending != "complete":
             break
-    return StudyEnd(tuple(runs), runs[-1].ending, runs[-1].problem) if runs else StudyEnd((), "complete")
+    if not runs:
+        return StudyEnd((), "complete")
+    problem = runs[-1].problem
+    if isinstance(problem, BudgetReachedError):
+        # What was left of a limit for the last arm says nothing to the one who set it.
+        told = f"--max-calls {max_calls} reached"
+        if problem.flag is not None:
+            told = f"{problem.flag} {max_cost:g} reached: ${sum(spent(arm.folder) for arm in arms):.4f} spent"
+        problem = BudgetReachedError(f"{told}, all arms together", hint=problem.hint, flag=problem.flag)
+    return StudyEnd(tuple(runs), runs[-1].ending, problem)
+
+
+def refuse_foreign_folder(folder: Path, reports: Collection[str], what: str) -> None:
+    """Raise RunFolderError where a folder holds anything but arms and `reports`, so that it is no folder of `what`."""
+    own = {ARMS, *reports, *(f".{name}.tmp" for name in reports)}
+    try:
+        foreign = sorted(entry.name for entry in folder.iterdir() if entry.name not in own) if folder.exists() else []
+    except OSError as error:
+        raise RunFolderError(f"cannot use this folder: {error.strerror or error}", where=Where(str(folder))) from None
+    if foreign:
+        raise RunFolderError(
+            f"this folder holds `{foreign[0]}`, so it is not {what}",
+            where=Where(str(folder)),
+            hint="Choose an empty or new --out folder.",
+        )
+
+
+@contextmanager
+def taken_back(folder: Path, *, fresh: bool) -> Iterator[None]:
+    """Leave no study's folder behind that was not there before (`fresh`), where an InputError ends it unbegun."""
+    try:
+        yield
+    except InputError:
+        if fresh and not any(folder.glob(f"{ARMS}/*/*/{MANIFEST}")):
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def estimate_arms(arms: Sequence[Arm], around: Surroundings) -> tuple[Estimate, ...]:

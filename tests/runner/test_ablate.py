@@ -12,7 +12,7 @@ from typing import Any, get_args
 import pytest
 
 from agentanvil.client.prices import PriceTable
-from agentanvil.errors import AnvilError, RunFolderError, UsageError
+from agentanvil.errors import AnvilError, InputError, RunFolderError, UsageError
 from agentanvil.plan import plan_calls
 from agentanvil.prompt import PromptRenderer, built_in_rules
 from agentanvil.rubric import Mode, Rubric, load_rubric
@@ -157,6 +157,14 @@ def test_a_budget_that_does_not_reach_the_first_arm_s_end_measures_nothing(tmp_p
     with FakeServer(answering(leaky(1))) as server:
         result = Studies(tmp_path, server, rows(10, 1)).ablate(max_calls=5)
     assert (result.report, result.exit, len(server.requests)) == (None, Exit.MISSING, 5)
+
+
+def test_a_limit_is_told_as_it_was_set(tmp_path: Path) -> None:
+    with FakeServer(answering(leaky(1))) as server:
+        studies = Studies(tmp_path, server, rows(10, 1))
+        found = studies.ablate(max_calls=25)
+    # Twenty of them went to the whole rubric, so that the arm without the first clause had five.
+    assert str(found.problem).startswith("--max-calls 25 reached, all arms together")
 
 
 def test_an_endpoint_that_fails_later_ends_the_study_so_that_it_can_be_resumed(tmp_path: Path) -> None:
@@ -407,6 +415,29 @@ def test_the_folder_of_a_run_is_refused(tmp_path: Path) -> None:
             studies.ablate(out=tmp_path / "plain")
         assert len(server.requests) == 2
     assert not (tmp_path / "plain" / "arms").exists()
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "probe.json"])
+def test_a_folder_of_something_else_is_refused_and_stays_as_it_is(tmp_path: Path, name: str) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / name).write_text("mine", encoding="utf-8")
+    message = refused(tmp_path, RunFolderError, lambda studies: None, out=tmp_path / "other")
+    assert f"this folder holds `{name}`, so it is not an ablation's" in message
+    assert [path.name for path in (tmp_path / "other").iterdir()] == [name]
+
+
+def test_a_judge_out_of_reach_leaves_no_folder_and_takes_none_away(tmp_path: Path) -> None:
+    with FakeServer(graded) as server:
+        studies = Studies(tmp_path, server, rows(2, 1))
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(InputError):
+        studies.ablate()
+    assert sorted(tmp_path.rglob("*")) == before
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    with pytest.raises(InputError):
+        studies.ablate(out=kept)
+    assert kept.exists()
 
 
 def test_repeats_that_depend_on_answers_are_left_aside() -> None:

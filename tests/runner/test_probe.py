@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agentanvil.dataset.perturb import KINDS
 from agentanvil.errors import InputError, JudgeSetupError, RunFolderError, UsageError
 from agentanvil.runner.config import Config
 from agentanvil.runner.exits import Exit, probe_exit
@@ -333,6 +334,27 @@ def test_nothing_stays_behind_where_nothing_was_asked(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         probes.probe(second_judge="nobody:m")
     assert not probes.out.exists()
+
+
+def test_a_judge_out_of_reach_takes_nothing_away_that_was_paid_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with FakeServer(grading(honest)) as server:
+        probes = Probes(tmp_path, f"compat:m@{server.url}", *probed_rows(3))
+        folder = probes.probe(only=("repeatability",), out=None).folder
+    before = sorted(path for path in folder.rglob("*") if path.is_file())
+    with pytest.raises(InputError):
+        probes.probe(only=("format",), out=None)
+    assert set(before) <= set(folder.rglob("*"))
+
+
+def test_a_kind_whose_calls_were_not_made_has_its_name_all_the_same(tmp_path: Path) -> None:
+    with FakeServer(grading(honest)) as server:
+        probes = Probes(tmp_path, f"compat:m@{server.url}", *probed_rows(3))
+        found = probes.probe(only=("injection",), max_calls=10)
+    assert found.exit is Exit.MISSING
+    assert [line.effect.target for line in found.findings] == list(KINDS)
 
 
 def test_examples_show_both_texts(tmp_path: Path) -> None:
