@@ -67,7 +67,10 @@ class LabelSource:
         """Raise where no item has a label: UsageError without a file, DatasetError where its ids are not the run's."""
         if labelled:
             return
-        hint = "give a labels file: --labels FILE.csv with the columns id, rater and one a dimension"
+        hint = (
+            "give a labels file: --labels FILE.csv with the columns id, rater and one a dimension; "
+            "`anvil label` draws the rows to label"
+        )
         if self.file is None:
             if not self._items:
                 raise UsageError("no row of the run has a label", where=Where(str(view.folder)), hint=hint)
