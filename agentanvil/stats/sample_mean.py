@@ -18,15 +18,21 @@ from agentanvil.stats.interval import wilson_interval
 LEAST_FREEDOM = 0.5
 # From here on the normal quantile and one more term are as exact as the incomplete beta function.
 _MANY = 1e5
+_DECIMALS = 9
 
 
-@lru_cache(maxsize=1024)
 def student_quantile(freedom: float, level: float) -> float:
     """Return Student's two-sided quantile for `freedom` degrees, which may be a fraction.
 
     |t| lies below it with the probability I_y(½, ν/2), y = t² / (ν + t²) (Abramowitz and Stegun 26.7.1). Every run with
-    labels needs it, so it is computed here: importing scipy's takes 0.2 s.
+    labels needs it, so it is computed here: importing scipy's takes 0.2 s. `freedom` counts to nine decimals, since
+    sums leave dust in the last bits, which must not depend on how the rows are ordered.
     """
+    return _quantile(round(freedom, _DECIMALS), level)
+
+
+@lru_cache(maxsize=1024)
+def _quantile(freedom: float, level: float) -> float:
     if freedom > _MANY:  # Abramowitz and Stegun 26.7.5
         z = normal_quantile(level)
         return z + (z**3 + z) / (4 * freedom)
