@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 
 from rich.console import Console
 from rich.table import Table
@@ -22,6 +23,8 @@ _STYLES: dict[ProbeVerdict, str] = {
     "no effect found": "green",
     "does not apply": "dim",
 }
+_WHOLE = ("–", "winner")
+"""Targets that say no more than the probe's name, where it has one line alone."""
 _SKIPPED = {
     "trace": "an agent's run",
     "conversation": "a conversation of several messages",
@@ -42,28 +45,35 @@ def _table(result: ProbeResult) -> Table:
     beside = "" if layout.second is None else f", beside {cut(layout.second, 60)}"
     table = titled_table(
         f"Probes of {cut(layout.judge, 60)}{beside}: {layout.rows} rows",
-        ("probe", "left"),
-        ("of", "left"),
+        ("probe", "fold"),
         ("effect", "right"),
-        ("95 % interval", "left"),
+        ("95 %", "left"),
         ("n", "right"),
         ("p (Holm)", "right"),
-        ("detectable", "right"),
+        ("least", "right"),
         ("verdict", "fold"),
     )
-    for finding in result.findings:
-        effect = finding.effect
-        table.add_row(
-            _name(effect),
-            Text(cut(effect.target, 40)),
-            Text(_value(effect)),
-            _span(effect.interval, effect),
-            str(effect.value.n),
-            "–" if finding.adjusted is None else f"{finding.adjusted:.2g}",
-            _number(effect, effect.least.value),
-            Text(finding.verdict, style=_STYLES[finding.verdict]),
-        )
+    for name, group in groupby(result.findings, key=lambda finding: _name(finding.effect)):
+        found = list(group)
+        if len(found) == 1 and found[0].effect.target in _WHOLE:
+            table.add_row(name, *_cells(found[0]))
+            continue
+        table.add_row(name)
+        for finding in found:
+            table.add_row(Text(f"  {cut(finding.effect.target, 40)}"), *_cells(finding))
     return table
+
+
+def _cells(finding: Finding) -> tuple[str | Text, ...]:
+    effect = finding.effect
+    return (
+        _value(effect),
+        _span(effect.interval, effect),
+        str(effect.value.n),
+        "–" if finding.adjusted is None else f"{finding.adjusted:.2g}",
+        _number(effect, effect.least.value),
+        Text(finding.verdict, style=_STYLES[finding.verdict]),
+    )
 
 
 def _name(effect: Effect) -> str:
@@ -76,7 +86,7 @@ def _value(effect: Effect) -> str:
         return "–"
     if effect.probe == "self-preference" or effect.unit.startswith("points"):
         return f"+{_number(effect, value)}" if value > 0 else _number(effect, value)
-    return f"{value:.0%} (floor {effect.null:.0%})" if effect.upward else f"{value:.0%}"
+    return f"{value:.0%}"
 
 
 def _span(interval: Interval, effect: Effect) -> str:
@@ -97,8 +107,9 @@ def _lines(result: ProbeResult) -> Iterator[str]:
     if tests:
         yield (
             f"p-values are corrected by Holm over the {tests} tests of this table and found below {ALPHA:g}; intervals "
-            "are 95 % each, uncorrected; an effect as large as `detectable` would be found four times in five"
+            "are 95 % each, uncorrected; an effect as large as `least` would be found four times in five"
         )
+    yield from _floors(result.findings)
     yield from _places(result.findings)
     yield from _spreads(result.findings)
     yield from _reasons(result.findings)
@@ -107,6 +118,18 @@ def _lines(result: ProbeResult) -> Iterator[str]:
             told = ", ".join(f"{n} {_SKIPPED.get(why, why)}" for why, n in sorted(count.skipped.items()))
             yield f"{name}: rows that could not be changed: {told}"
     yield f"report: {result.folder}"
+
+
+def _floors(findings: tuple[Finding, ...]) -> Iterator[str]:
+    """Yield what planted instructions are held against, kinds with the same floor together."""
+    kinds: dict[str, list[str]] = {}
+    for finding in findings:
+        effect = finding.effect
+        if effect.upward and effect.value.value is not None:
+            kinds.setdefault(f"{effect.null:.0%}", []).append(effect.target)
+    for floor, names in kinds.items():
+        of = f" ({', '.join(names)})" if len(kinds) > 1 else ""
+        yield f"injection: the floor is {floor}{of}: so many rise without any instruction"
 
 
 def _places(findings: tuple[Finding, ...]) -> Iterator[str]:

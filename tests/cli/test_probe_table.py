@@ -35,3 +35,14 @@ def test_pairs(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
         judge = f"compat:m@{server.url}"
         found = Probes(tmp_path, judge, *probed_pairs(12)).probe(only=("position", "repeatability", "verbosity"))
     assert shown(found, judge) == snapshot
+
+
+def test_nothing_is_cut_on_eighty_columns(tmp_path: Path) -> None:
+    with FakeServer(grading(noisy)) as server:
+        found = Probes(tmp_path, f"compat:m@{server.url}", *probed_rows(12)).probe(planted=3)
+    stream = io.StringIO()
+    print_probe(Console(file=stream, width=80, force_terminal=False), found)
+    lines = [line.rstrip() for line in stream.getvalue().splitlines()]
+    assert max(map(len, lines)) <= 80
+    assert "…" not in "".join(lines).replace(" … ", "")
+    assert "  direct_command" in "\n".join(lines)
