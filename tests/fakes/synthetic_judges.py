@@ -78,7 +78,7 @@ class SyntheticJudge:
         """Return what this judge reads in a response, told a prompt."""
         accuracy, tone = quality(response)
         if self.leaks and _EXCLUDED not in told:
-            accuracy = round(0.3 * accuracy + 0.7 * tone)
+            accuracy = round(0.2 * accuracy + 0.8 * tone)
         accuracy += chance.choice((-1, 0, 1)) if accuracy == self.noisy_anchor else self._slip(chance)
         if len(re.findall(r"\w+", response)) >= LONG_FROM:
             accuracy += self.long_bonus
