@@ -113,16 +113,18 @@ def kappa_difference(
 
 def kappas_of_sums(sums: Floats, quadratic: bool) -> Floats:
     """Return kappa for each row of (B, F) sums, NaN where no disagreement could be expected."""
+    n, observed, expected = disagreements_of_sums(sums, quadratic)
+    defined = expected > _DUST * np.where(n > 0, n, 1.0)
+    return np.where(defined, 1 - observed / np.where(defined, expected, 1.0), np.nan)
+
+
+def disagreements_of_sums(sums: Floats, quadratic: bool) -> tuple[Floats, Floats, Floats]:
+    """Return for each row of (B, F) sums how many items it has, their disagreement, and that expected by chance."""
     if quadratic:
         n, x, y, xx, yy, xy = sums.T
-        some = np.where(n > 0, n, 1.0)
-        observed, expected = xx + yy - 2 * xy, xx + yy - 2 * x * y / some
-    else:
-        size = round(sums.shape[1] ** 0.5)
-        tables = sums.reshape(-1, size, size)
-        n = tables.sum(axis=(1, 2))
-        some = np.where(n > 0, n, 1.0)
-        observed = n - np.trace(tables, axis1=1, axis2=2)
-        expected = n - (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1) / some
-    defined = expected > _DUST * some
-    return np.where(defined, 1 - observed / np.where(defined, expected, 1.0), np.nan)
+        return n, xx + yy - 2 * xy, xx + yy - 2 * x * y / np.where(n > 0, n, 1.0)
+    size = round(sums.shape[1] ** 0.5)
+    tables = sums.reshape(-1, size, size)
+    n = tables.sum(axis=(1, 2))
+    alike = (tables.sum(axis=2) * tables.sum(axis=1)).sum(axis=1) / np.where(n > 0, n, 1.0)
+    return n, n - np.trace(tables, axis1=1, axis2=2), n - alike

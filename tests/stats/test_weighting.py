@@ -21,6 +21,7 @@ from agentanvil.stats import (
     association_interval,
     association_of_items,
     brier_score,
+    clopper_pearson_interval,
     cluster_bootstrap_mean,
     confusion_of_items,
     expected_calibration_error,
@@ -202,3 +203,14 @@ def test_one_item_with_all_the_weight_has_no_interval() -> None:
         found = INTERVALS[name](items, [1] * 5, [1e9, 1, 1, 1, 1])
         assert found.low is None
         assert "the weight lies on one item" in (found.reason or "")
+
+
+def test_few_disagreements_of_heavy_items_are_no_proof_that_there_are_no_more() -> None:
+    # Thirty items of weight 20 agree throughout; of thirty of weight 1, ten differ. Margins are even but for these.
+    heavy: Items = [[(1.0, 1.0)]] * 15 + [[(2.0, 2.0)]] * 15
+    light: Items = [[(1.0, 1.0)]] * 10 + [[(2.0, 2.0)]] * 10 + [[(1.0, 2.0)]] * 5 + [[(2.0, 1.0)]] * 5
+    found = kappa_items_interval([*heavy, *light], (1.0, 2.0), [1] * 60, [20.0] * 30 + [1.0] * 30, quadratic=False)
+    # By chance half disagrees. The light disagreements are 10 of 630; of the heavy, 600 of 630, up to 1 − a(low) do.
+    least = clopper_pearson_interval(30, 30).low or 0.0
+    assert found.low == pytest.approx(1 - (10 / 630) / 0.5 - 600 / 630 * (1 - least) / 0.5)
+    assert found.method == "jackknife, Fisher z, t, and Clopper-Pearson for few disagreements, sampling weights"
