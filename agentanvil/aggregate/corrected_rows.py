@@ -95,11 +95,12 @@ def _columns(
     human: list[float] = []
     weights: list[float] = []
     others = [score for score, n in rest for _ in range(n)]
-    for (score, label, weight), n in rows:
+    # In one order, whatever row came first: sums in another order differ in their last digit.
+    for (score, label, weight), n in sorted(rows):
         if weighted and weight == UNWEIGHTED:
             others += [score] * n
             continue
         judge += [score] * n
         human += [label] * n
         weights += [weight] * n
-    return Columns(judge, human, weights if weighted else None, others)
+    return Columns(judge, human, weights if weighted else None, sorted(others))
