@@ -10,8 +10,9 @@ from agentanvil.aggregate.probe import Finding, settle
 from agentanvil.errors import AnvilError
 from agentanvil.runner.estimate import Estimate
 from agentanvil.runner.events import Listener
-from agentanvil.runner.exits import Ending, Exit, probe_exit
+from agentanvil.runner.exits import Ending, Exit, probe_exit, study_exit
 from agentanvil.runner.job import Surroundings, prepare
+from agentanvil.runner.manifest import read_share
 from agentanvil.runner.probe_arms import Layout, lay_out
 from agentanvil.runner.probe_measure import Measurement
 from agentanvil.runner.probe_report import probe_data, write_report
@@ -59,7 +60,7 @@ def _ended(layout: Layout, end: StudyEnd) -> ProbeResult:
     findings = settle(Measurement(layout, done).effects())
     data = probe_data(layout, findings, end)
     write_report(layout.folder, data)
-    covered = [run.summary.coverage.share for run in end.runs]
+    runs = [(run.summary, read_share(run.manifest)) for run in end.runs]
     return ProbeResult(
         folder=layout.folder,
         layout=layout,
@@ -69,7 +70,7 @@ def _ended(layout: Layout, end: StudyEnd) -> ProbeResult:
         exit=probe_exit(
             end.ending,
             [finding.verdict for finding in findings if not finding.effect.noise],
-            enough=all(share is None or share >= layout.settings.run.min_coverage for share in covered),
+            enough=study_exit("complete", runs, layout.settings.run.min_coverage) is Exit.OK,
             on_bias=layout.settings.fail_on == "bias",
         ),
         problem=end.problem,

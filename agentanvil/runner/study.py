@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from agentanvil.aggregate import Summary
 from agentanvil.errors import AnvilError, BudgetReachedError, InputError, RunFolderError, UsageError, Where
 from agentanvil.runner.estimate import Estimate, estimate
 from agentanvil.runner.events import Listener, RunStart, Tally
@@ -88,6 +89,8 @@ def run_arms(
             return StudyEnd(tuple(runs), "stopped", error)
         if runs[-1].ending != "complete":
             break
+        for told in _missing(arm.name, runs[-1].summary):
+            listener.notice(told)
     if not runs:
         return StudyEnd((), "complete")
     problem = runs[-1].problem
@@ -98,6 +101,17 @@ def run_arms(
             told = f"{problem.flag} {max_cost:g} reached: ${sum(spent(arm.folder) for arm in arms):.4f} spent"
         problem = BudgetReachedError(f"{told}, all arms together", hint=problem.hint, flag=problem.flag)
     return StudyEnd(tuple(runs), runs[-1].ending, problem)
+
+
+def _missing(name: str, summary: Summary) -> Iterator[str]:
+    """Yield how many verdicts an arm lacks, and why the first one: a study's report has room for neither."""
+    coverage = summary.coverage
+    for item in summary.missing[:1]:
+        why = f"{item.code}: {item.message}" if item.message else item.code
+        yield (
+            f"{name}: {coverage.expected - coverage.covered} of {coverage.expected} verdicts are missing, "
+            f"of {item.id} for one ({why})"
+        )
 
 
 def refuse_foreign_folder(folder: Path, reports: Collection[str], what: str) -> None:

@@ -159,6 +159,19 @@ def test_a_budget_that_does_not_reach_the_first_arm_s_end_measures_nothing(tmp_p
     assert (result.report, result.exit, len(server.requests)) == (None, Exit.MISSING, 5)
 
 
+def test_an_arm_says_how_many_verdicts_it_lacks_and_why(tmp_path: Path) -> None:
+    listener = Collected()
+    with FakeServer(lambda _: chat("I would rather not say.")) as server:
+        studies = Studies(tmp_path, server, rows(3, 1))
+        found = studies.ablate(listener=listener, clauses=("rules",), again=False)
+    assert found.exit is Exit.MISSING
+    assert found.report is not None
+    assert [finding.verdict for finding in found.report.ablation.findings] == ["inconclusive"]
+    told = [notice for notice in listener.notices if "verdicts are missing" in notice]
+    assert len(told) == 2
+    assert told[0].startswith("whole: 6 of 6 verdicts are missing, of item-0 for one (")
+
+
 def test_a_limit_is_told_as_it_was_set(tmp_path: Path) -> None:
     with FakeServer(answering(leaky(1))) as server:
         studies = Studies(tmp_path, server, rows(10, 1))

@@ -32,6 +32,7 @@ from tests.fakes.probed import (
 )
 from tests.fakes.runs import Runs
 from tests.fakes.server import FakeServer, unused_port
+from tests.fakes.verdicts import graded, small_rubric
 
 BOTH = {"accuracy", "coverage"}
 
@@ -355,6 +356,18 @@ def test_a_kind_whose_calls_were_not_made_has_its_name_all_the_same(tmp_path: Pa
         found = probes.probe(only=("injection",), max_calls=10)
     assert found.exit is Exit.MISSING
     assert [line.effect.target for line in found.findings] == list(KINDS)
+
+
+@pytest.mark.parametrize(("min_coverage", "code"), [(1.0, Exit.MISSING), (0.5, Exit.OK)])
+def test_records_that_cannot_be_read_are_missing(tmp_path: Path, min_coverage: float, code: Exit) -> None:
+    with FakeServer(graded) as server:
+        probes = Probes(tmp_path, f"compat:m@{server.url}", *probed_rows(1))
+        said = [{"role": "user", "content": "How many?"}, {"role": "assistant", "content": "It is the number 4."}]
+        good = [json.dumps({"messages": said, "id": name}) for name in "ab"]
+        text = "\n".join([good[0], '{"messages": [', '{"unknown": 1}', good[1]])
+        probes.data.write_text(text, encoding="utf-8")
+        found = probes.probe(only=("repeatability",), rubric=str(small_rubric(tmp_path)), min_coverage=min_coverage)
+    assert (finding(found, "repeatability", "accuracy").effect.value.n, found.exit) == (2, code)
 
 
 def test_examples_show_both_texts(tmp_path: Path) -> None:
