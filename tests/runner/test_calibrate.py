@@ -94,6 +94,22 @@ def test_a_file_takes_the_place_of_the_rows_labels(runs: Runs, tmp_path: Path) -
         assert text in told
 
 
+def test_a_files_weights_count_in_every_figure_and_are_told(runs: Runs, tmp_path: Path) -> None:
+    # Two disputed items of weight 1 among eighteen of weight 10: 2 of 182 disagree.
+    lines = [f"item-{n},{6 - SCORES[n] if n in (0, 4) else SCORES[n]},{1 if n in (0, 4) else 10}" for n in range(20)]
+    path = labels_csv(tmp_path, "id,accuracy,weight", *lines)
+    found = run(runs, tmp_path, labels=path, group="meta.task")
+    accuracy = found.report.dimensions[0]
+    assert (accuracy.weighted, accuracy.kappa.n, accuracy.unweighted) == (True, 20, 0)
+    assert accuracy.exact.value == pytest.approx(180 / 182)
+    written = json.loads(found.path.read_text(encoding="utf-8"))["dimensions"][0]
+    assert written["effective_n"] == pytest.approx(182**2 / (18 * 100 + 2))
+    assert written["kappa"]["interval"]["method"].endswith(", sampling weights")
+    told = "\n".join(found.report.notes)
+    assert "by their sampling weights" in told
+    assert "within groups is of the labelled items as they are" in told
+
+
 def test_an_inconclusive_judge_ends_with_four(runs: Runs, tmp_path: Path) -> None:
     path = labels_csv(tmp_path, "id,accuracy", "item-0,5", "item-1,4", "item-2,3", "item-3,2", "item-4,3")
     found = run(runs, tmp_path, labels=path)
