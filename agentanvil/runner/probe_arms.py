@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import orjson
 
 from agentanvil.aggregate.probe import ProbeName
 from agentanvil.client.families import Families
 from agentanvil.client.spec import JudgeSpec
 from agentanvil.dataset import WINNER, Asked, open_dataset, parse_map
 from agentanvil.dataset.perturb import KINDS
-from agentanvil.errors import DatasetError, UsageError
+from agentanvil.errors import DatasetError, RunFolderError, UsageError
 from agentanvil.rubric import Mode, Rubric, load_rubric
 from agentanvil.runner.job import STDIN, Job, Surroundings, asked_of, prepare
 from agentanvil.runner.kinship import families_of_judge
@@ -65,7 +68,7 @@ def lay_out(settings: ProbeSettings, around: Surroundings, rows_in: Path | None 
         refuse_foreign_folder(folder, (REPORT,), "a probe's")
         fresh = not folder.exists()
         places = {name: (rows_in or folder) / ARMS / name for name in _written(settings, names)}
-        with taken_back(folder, fresh=fresh):
+        with taken_back(folder, fresh=fresh), _naming_differences(folder, settings, job.rubric):
             counts = _write(settings, job, places)
         shown = _Shown(settings, folder, places, second)
         return Layout(
@@ -81,6 +84,37 @@ def lay_out(settings: ProbeSettings, around: Surroundings, rows_in: Path | None 
             absent=absent,
             fresh=fresh,
         )
+
+
+@contextmanager
+def _naming_differences(folder: Path, settings: ProbeSettings, rubric: Rubric) -> Iterator[None]:
+    """Say of a refusal in which settings the probe differs whose report lies in the folder, as far as one does."""
+    try:
+        yield
+    except RunFolderError as error:
+        differences = "; ".join(_differences(folder / REPORT, settings, rubric))
+        if not differences:
+            raise
+        raise RunFolderError(f"{error.message}: {differences}", where=error.where, hint=error.hint) from None
+
+
+def _differences(report: Path, settings: ProbeSettings, rubric: Rubric) -> Iterator[str]:
+    now = {
+        "rubric_hash": rubric.hash,
+        "mode": rubric.mode,
+        "data": settings.run.data,
+        "vs": list(settings.run.vs),
+        "sample": settings.sample,
+        "planted": settings.planted,
+        "seed": settings.seed,
+    }
+    before: object = None
+    with suppress(OSError, orjson.JSONDecodeError):
+        before = orjson.loads(report.read_bytes())
+    if isinstance(before, dict):
+        for name, value in now.items():
+            if name in before and before[name] != value:
+                yield f"{name} was {json.dumps(before[name])}, is now {json.dumps(value)}"
 
 
 def _written(settings: ProbeSettings, names: Sequence[str]) -> list[str]:

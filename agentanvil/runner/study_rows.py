@@ -128,7 +128,7 @@ class _RowsFile:
             before = hashlib.file_digest(file, hashlib.blake2b).digest()
         if before != self._content.digest():
             raise RunFolderError(
-                "this folder holds a study of other rows, or with another seed",
+                "this folder holds a study of other rows, or that changed them otherwise",
                 where=Where(str(self._path)),
                 hint="Choose another --out folder.",
             )

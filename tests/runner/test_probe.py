@@ -315,8 +315,10 @@ def test_another_seed_or_a_foreign_folder_is_refused(tmp_path: Path) -> None:
         probes.probe(only=("verbosity",))
         kept = (probes.out / "arms" / "verbosity" / "rows.jsonl").read_bytes()
         asked = len(server.requests)
-        with pytest.raises(RunFolderError, match="a study of other rows"):
+        with pytest.raises(RunFolderError, match=r"a study of other rows.*: seed was 0, is now 7"):
             probes.probe(only=("verbosity",), seed=7)
+        with pytest.raises(RunFolderError, match=r": sample was null, is now 2"):
+            probes.probe(only=("verbosity",), sample=2)
         with pytest.raises(RunFolderError, match="is not a probe's"):
             probes.probe(out=tmp_path)
     assert (probes.out / "arms" / "verbosity" / "rows.jsonl").read_bytes() == kept
