@@ -114,3 +114,14 @@ def test_exit_codes_and_streams(run: Path, tmp_path: Path) -> None:
     refused = anvil("calibrate", run, "--labels", "labels.csv", cwd=tmp_path)
     assert (refused.code, refused.out) == (2, b"")
     assert "labels.csv:3: accuracy: 9 is not on the scale 1 to 5" in refused.err
+
+
+def test_weights_are_told_where_figures_are(report: CalibrationReport) -> None:
+    rows: list[tuple[dict[str, Score], Labels]] = [
+        ({"accuracy": n % 5 + 1}, {"accuracy": [n % 4 + 1]}) for n in range(20)
+    ]
+    found = calibrated(rubric("accuracy"), rows, weights=[1.0, 3.0] * 10)
+    lines = shown(replace(report, dimensions=found.dimensions), 80).splitlines()
+    assert any("accuracy: 20 items, 20 labels, weighted as drawn: 16.0 items in effect" in line for line in lines)
+    assert any("accuracy: items by sampling weight" in line for line in lines)
+    assert any("sampling weights" in line for line in lines)
