@@ -160,3 +160,28 @@ def test_brier_score_and_calibration_error_count_by_weight() -> None:
     assert found.calibration_error is not None
     assert found.brier.value == pytest.approx((0.01 + 3 * 0.16) / 4)
     assert found.calibration_error.value == pytest.approx((0.1 + 3 * 0.4) / 4)
+
+
+@pytest.mark.parametrize("mode", ["absolute", "gate", "pairwise"])
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 99),
+    weights=st.lists(st.floats(5e-324, 1.7e308) | st.floats(1, 100) | st.none(), min_size=9, max_size=9),
+)
+def test_weights_of_any_size_leave_every_interval_around_its_figure(
+    mode: str, seed: int, weights: list[float | None]
+) -> None:
+    found = drawn(mode, rows_of(mode, 9, seed), weights)
+    for measured in (
+        found.kappa,
+        found.exact,
+        found.pearson,
+        found.mean_absolute_error,
+        found.bias,
+        found.alpha.interval,
+    ):
+        low, high, value = measured.interval.low, measured.interval.high, measured.value
+        assert (value is None) == (measured.reason is not None)
+        if low is not None and high is not None and value is not None:
+            assert low <= value + 1e-6
+            assert value <= high + 1e-6

@@ -26,6 +26,7 @@ from agentanvil.stats import (
     confusion_of_items,
     expected_calibration_error,
     fleiss_kappa,
+    inclusion_probabilities,
     jackknife_interval,
     kappa_features,
     kappa_items_interval,
@@ -35,6 +36,7 @@ from agentanvil.stats import (
     mean_error_interval,
     mean_of_drawn,
     mirrored_bootstrap_mean,
+    systematic_sample,
 )
 from agentanvil.stats.weighting import effective_items, scaled_weights
 
@@ -214,3 +216,41 @@ def test_few_disagreements_of_heavy_items_are_no_proof_that_there_are_no_more() 
     least = clopper_pearson_interval(30, 30).low or 0.0
     assert found.low == pytest.approx(1 - (10 / 630) / 0.5 - 600 / 630 * (1 - least) / 0.5)
     assert found.method == "jackknife, Fisher z, t, and Clopper-Pearson for few disagreements, sampling weights"
+
+
+def population(of: str) -> tuple[tuple[float, ...], list[list[tuple[float, float]]], list[float]]:
+    """Three thousand items with two readings each, a quarter of them hard, and how far the readings lie apart."""
+    rng = random.Random(5)
+    items, apart = [], []
+    for _ in range(3_000):
+        hard = rng.random() < 0.25
+        if of == "scores":
+            label = float(rng.choices((1, 2, 3, 4, 5), (1, 2, 3, 6, 8))[0])
+            readings = [min(5.0, max(1.0, round(label + rng.gauss(0, 1.7 if hard else 0.4)) + 0.0)) for _ in range(2)]
+        else:
+            label = float(rng.random() < (0.9 if of == "lopsided booleans" else 0.6))
+            readings = [1 - label if rng.random() < (0.25 if hard else 0.03) else label for _ in range(2)]
+        items.append([(reading, label) for reading in readings])
+        apart.append(abs(readings[0] - readings[1]))
+    return (SCALE if of == "scores" else (0.0, 1.0)), items, apart
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n", [15, 50, 150])
+@pytest.mark.parametrize("of", ["scores", "booleans", "lopsided booleans"])
+def test_no_end_of_a_drawn_kappa_lies_on_the_wrong_side_of_the_populations_oftener_than_it_may(of: str, n: int) -> None:
+    scale, items, apart = population(of)
+    quadratic = of == "scores"
+    each = [kappa_features(item, scale, quadratic=quadratic) for item in items]
+    truth = kappa_of_features(each, [1] * len(items), quadratic=quadratic).value or 0.0
+    probabilities = inclusion_probabilities([0.5 / len(items) + far / sum(apart) / 2 for far in apart], n)
+    above = below = 0
+    for seed in range(300):
+        places = systematic_sample(probabilities, seed)
+        weights = (1 / probabilities[places]).tolist()
+        found = kappa_items_interval([items[at] for at in places], scale, [1] * n, weights, quadratic=quadratic)
+        above += found.low is not None and found.low > truth
+        below += found.high is not None and found.high < truth
+    # 3 and 6 in a hundred, and two Monte Carlo errors
+    assert above / 300 < 0.03 + 0.02
+    assert below / 300 < 0.06 + 0.028
