@@ -4,7 +4,7 @@ from agentanvil.aggregate.baseline import Baseline
 from agentanvil.aggregate.calibration import CalibrationFigures, CalibrationTally
 from agentanvil.aggregate.calibration_group_summary import Grouped, GroupedDimension, TopOne, Trials, WithinGroups
 from agentanvil.aggregate.calibration_report import CalibrationReport, LabelDisagreement, LabelsUsed
-from agentanvil.aggregate.calibration_summary import ClassFigures, DimensionCalibration, Further, Humans, Trust
+from agentanvil.aggregate.calibration_summary import ClassFigures, DimensionCalibration, Humans
 from agentanvil.aggregate.calibration_targets import Ratings
 from agentanvil.aggregate.corrected import CorrectedTally
 from agentanvil.aggregate.corrected_summary import (
@@ -65,6 +65,7 @@ from agentanvil.aggregate.summary import (
     WideItem,
     WorstItem,
 )
+from agentanvil.aggregate.trust import Further, Trust
 from agentanvil.aggregate.usage import Usage
 from agentanvil.aggregate.variance import RepeatsNeeded, Variance
 from agentanvil.aggregate.wins import RankedModel, Ranking, WinRate

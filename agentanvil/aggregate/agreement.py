@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from agentanvil.aggregate.frame import Frame
 from agentanvil.aggregate.item import ItemResult
 from agentanvil.aggregate.measure import Agreement, Measure
-from agentanvil.aggregate.wording import telling
+from agentanvil.aggregate.measured import Measured
+from agentanvil.aggregate.trust import trust_of
 from agentanvil.stats import (
     Estimate,
     Interval,
@@ -58,7 +59,7 @@ class AgreementTally:
         adjacent = _per_item([adjacent_agreement(*_columns(pairs)) for pairs in patterns], times)
         if self._measure.mode == "gate":
             adjacent = Estimate(None, 0, "true and false have no neighbours")
-        trusted = interval.low is not None and interval.low >= KAPPA_BAR
+        verdict, reading, _ = trust_of(Measured.of(kappa, interval), KAPPA_BAR)
         return Agreement(
             labelled=self._labelled,
             off_scale=self._off_scale,
@@ -68,8 +69,8 @@ class AgreementTally:
             kappa=kappa,
             kappa_weights=self._measure.weighting,
             kappa_interval=interval,
-            trusted=trusted,
-            reading=reading(exact, kappa, interval),
+            verdict=verdict,
+            reading=reading,
         )
 
     def _ordered(self) -> list[tuple[_Pairs, int]]:
@@ -92,20 +93,6 @@ class AgreementTally:
         value = kappa_of_features(features, times, quadratic=quadratic).value
         reason = None if value is not None else "judge and labels are one and the same score on every item"
         return Estimate(value, n, reason), interval
-
-
-def reading(exact: Estimate, kappa: Estimate, interval: Interval) -> str:
-    """Say in plain words whether this judge may be trusted on this dimension."""
-    if kappa.value is None:
-        raw = "" if exact.value is None else f"; raw agreement {telling(exact.value, 1)} proves nothing without it"
-        return f"do not trust: kappa is undefined ({kappa.reason}){raw}"
-    shown = telling(kappa.value, KAPPA_BAR)
-    if interval.low is None or interval.high is None:
-        return f"do not trust: kappa {shown} has no interval ({interval.reason})"
-    span = f"kappa {shown} [{telling(interval.low, KAPPA_BAR)}, {telling(interval.high, KAPPA_BAR)}]"
-    if interval.low >= KAPPA_BAR:
-        return f"agrees with the labels: {span} clears {KAPPA_BAR}"
-    return f"do not trust: {span} does not clear {KAPPA_BAR}"
 
 
 def comparable_overalls(frame: Frame, result: ItemResult) -> tuple[list[float], list[float]]:

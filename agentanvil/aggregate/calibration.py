@@ -10,13 +10,14 @@ from agentanvil.aggregate.calibration_examples import WorstDisagreements
 from agentanvil.aggregate.calibration_group_summary import Grouped
 from agentanvil.aggregate.calibration_groups import GroupTally
 from agentanvil.aggregate.calibration_report import LabelDisagreement, OverallFrom
-from agentanvil.aggregate.calibration_summary import DimensionCalibration, Trust
+from agentanvil.aggregate.calibration_summary import DimensionCalibration
 from agentanvil.aggregate.calibration_targets import Ratings, Sides, Target, targets_of
 from agentanvil.aggregate.corrected import CorrectedTally
 from agentanvil.aggregate.corrected_rows import UNWEIGHTED
 from agentanvil.aggregate.corrected_summary import CorrectedSummary
 from agentanvil.aggregate.frame import Frame
 from agentanvil.aggregate.item import ItemResult
+from agentanvil.aggregate.trust import Trust
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from agentanvil.aggregate.calibration_probabilities import ProbabilityTally
 from agentanvil.aggregate.calibration_raters import RaterTally
 from agentanvil.aggregate.calibration_summary import DimensionCalibration
 from agentanvil.aggregate.calibration_targets import Sides, Target
-from agentanvil.aggregate.calibration_trust import trust_of
+from agentanvil.aggregate.trust import trust_of
 from agentanvil.hashing import derive_seed
 from agentanvil.verdict import STATES, State
 

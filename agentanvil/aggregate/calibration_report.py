@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from agentanvil.aggregate.calibration_group_summary import Grouped
-from agentanvil.aggregate.calibration_summary import DimensionCalibration, Trust
+from agentanvil.aggregate.calibration_summary import DimensionCalibration
 from agentanvil.aggregate.corrected_summary import CorrectedSummary
 from agentanvil.aggregate.frame import Reading
+from agentanvil.aggregate.trust import Trust
 from agentanvil.rubric import Mode
 
 OverallFrom = Literal["labels", "minimum", "winner"]

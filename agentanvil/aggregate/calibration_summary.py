@@ -14,22 +14,10 @@ from typing import Literal
 
 from agentanvil.aggregate.measure import Weighting
 from agentanvil.aggregate.measured import Measured
+from agentanvil.aggregate.trust import Further, Trust
 from agentanvil.stats import Estimate
 
-Trust = Literal["TRUSTED", "UNTRUSTED", "INCONCLUSIVE"]
 TargetKind = Literal["judged", "check", "overall", "winner"]
-
-
-@dataclass(frozen=True, slots=True)
-class Further:
-    """How many more labelled items would decide an inconclusive verdict.
-
-    By the width of kappa's interval, which shrinks with the square root of the items, at the kappa found so far.
-    `items` is None exactly when `reason` says why no number would, or can be told.
-    """
-
-    items: int | None
-    reason: str | None
 
 
 @dataclass(frozen=True, slots=True)

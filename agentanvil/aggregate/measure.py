@@ -7,6 +7,7 @@ from typing import Literal
 
 from agentanvil.aggregate.as_read import nearest
 from agentanvil.aggregate.frame import Frame
+from agentanvil.aggregate.trust import Trust
 from agentanvil.rubric import Mode, Scale
 from agentanvil.stats import Estimate, Interval, Weights
 
@@ -73,8 +74,8 @@ class Agreement:
 
     Every repeat is compared with every rater and each item counts once, so the figures tell how far one call agrees
     with one person. `exact_interval` is Wilson's over items. `off_scale` counts labels that are no score of the
-    rubric; they are not compared. `trusted` is whether the lower end of kappa's interval reaches the bar that
-    `reading` names.
+    rubric; they are not compared. `verdict` is by the interval of kappa, against the bar
+    that `reading` names.
     """
 
     labelled: int
@@ -85,5 +86,5 @@ class Agreement:
     kappa: Estimate
     kappa_weights: Weighting
     kappa_interval: Interval
-    trusted: bool
+    verdict: Trust
     reading: str

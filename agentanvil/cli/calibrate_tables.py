@@ -9,15 +9,15 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from agentanvil.aggregate import CalibrationReport, ClassFigures, DimensionCalibration, Measured, Trust
+from agentanvil.aggregate import CalibrationReport, ClassFigures, DimensionCalibration, Measured
 from agentanvil.cli.calibrate_corrected import corrected_blocks
 from agentanvil.cli.calibrate_examples import example_blocks
 from agentanvil.cli.calibrate_groups import group_blocks
 from agentanvil.cli.output import visible
+from agentanvil.cli.summary_agreement import VERDICT_STYLES
 from agentanvil.cli.tables import titled_table
 from agentanvil.stats import Estimate
 
-_STYLES: dict[Trust | None, str] = {"TRUSTED": "green", "UNTRUSTED": "bold red", "INCONCLUSIVE": "yellow", None: "dim"}
 # A larger matrix is no help to a reader; it is in the JSON.
 _WIDEST_MATRIX = 7
 _RESAMPLES = re.compile(r", \d+ resamples")
@@ -52,7 +52,7 @@ def _verdicts(report: CalibrationReport, targets: list[DimensionCalibration]) ->
     )
     for target in targets:
         people = "–" if target.humans is None else _value(target.humans.kappa)
-        verdict = Text(target.verdict or "not labelled", style=_STYLES[target.verdict])
+        verdict = Text(target.verdict or "not labelled", style=VERDICT_STYLES[target.verdict])
         figures = (str(target.kappa.n), _value(target.kappa), _interval(target.kappa), people)
         table.add_row(Text(visible(target.id)), *figures, verdict, _further(target))
     return table
@@ -141,7 +141,7 @@ def _closing(report: CalibrationReport, labelled: list[DimensionCalibration]) ->
         if target.humans is not None:
             for note in target.humans.notes:
                 yield Text(visible(f"note: {target.id}: {note}"))
-        yield Text(visible(f"{target.id}: {target.verdict}: {target.reading}"), style=_STYLES[target.verdict])
+        yield Text(visible(f"{target.id}: {target.verdict}: {target.reading}"), style=VERDICT_STYLES[target.verdict])
 
 
 def _weighed(target: DimensionCalibration) -> str:

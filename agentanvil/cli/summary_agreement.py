@@ -5,8 +5,15 @@ from __future__ import annotations
 from rich.table import Table
 from rich.text import Text
 
-from agentanvil.aggregate import Agreement, Summary
+from agentanvil.aggregate import Agreement, Summary, Trust
 from agentanvil.cli.tables import number, share, span, titled_table
+
+VERDICT_STYLES: dict[Trust | None, str] = {
+    "TRUSTED": "green",
+    "UNTRUSTED": "bold red",
+    "INCONCLUSIVE": "yellow",
+    None: "dim",
+}
 
 
 def ways_table(summary: Summary) -> Table | None:
@@ -48,7 +55,7 @@ def agreement_table(summary: Summary) -> Table | None:
         ("exact", "right"),
         (f"kappa{weights}", "right"),
         ("95 % interval", "left"),
-        ("reading", "left"),
+        ("verdict", "left"),
     )
     for name, agreement in rows:
         table.add_row(name, *_agreement_cells(agreement))
@@ -61,5 +68,5 @@ def _agreement_cells(agreement: Agreement) -> tuple[str, str, str, str, Text]:
         share(agreement.exact),
         number(agreement.kappa),
         span(agreement.kappa_interval),
-        Text("agrees" if agreement.trusted else "do not trust", style="green" if agreement.trusted else "yellow"),
+        Text(agreement.verdict, style=VERDICT_STYLES[agreement.verdict]),
     )

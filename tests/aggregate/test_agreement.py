@@ -33,37 +33,38 @@ def test_one_label_everywhere_has_agreement_and_no_kappa() -> None:
     found = one([1, 1, 1], [1, 1, 1])
     assert (found.exact.value, found.kappa.value, found.kappa.n) == (1.0, None, 3), "O-E10"
     assert found.kappa.reason
-    assert found.reading.startswith("do not trust: kappa is undefined")
-    assert "raw agreement 1 " in found.reading
+    assert found.verdict == "INCONCLUSIVE"
+    assert found.reading.startswith("kappa cannot be told: judge and labels are one and the same score")
 
 
 def test_an_always_pass_judge_is_seen_through() -> None:
     found = one([5] * 10, [5] * 9 + [1])
     assert (found.exact.value, found.kappa.value) == (0.9, 0.0), "O-E11"
-    assert not found.trusted
-    assert found.reading.startswith("do not trust: kappa 0 ")
+    assert found.verdict == "INCONCLUSIVE", "ten items cannot tell"
+    assert found.reading.startswith("kappa cannot be told: without one item")
+    assert one([5] * 200, [*[5] * 180, *[1] * 20]).verdict == "UNTRUSTED"
 
 
 def test_a_judge_that_agrees_is_trusted_only_when_the_interval_clears_the_bar() -> None:
     rng = random.Random(1)
     human = [float(rng.randint(1, 5)) for _ in range(60)]
     good = one([*human], human)
-    assert good.trusted
-    assert good.reading.startswith("agrees with the labels: kappa 1 ")
+    assert good.verdict == "TRUSTED"
+    assert good.reading.startswith("kappa 1 ")
+    assert good.reading.endswith("reaches 0.6")
     weak = one([float(min(5, max(1, h + rng.choice((-2, -1, 0, 1, 2))))) for h in human], human)
     assert weak.kappa.value is not None
     assert weak.kappa_interval.low is not None
     assert weak.kappa_interval.low < 0.6
-    assert not weak.trusted
-    assert "does not clear 0.6" in weak.reading
+    assert weak.verdict != "TRUSTED"
 
 
-@pytest.mark.parametrize(("items", "trusted"), [(3, False), (8, False), (20, True)])
-def test_agreement_throughout_is_believed_only_of_enough_items(items: int, trusted: bool) -> None:
+@pytest.mark.parametrize(("items", "verdict"), [(3, "INCONCLUSIVE"), (8, "INCONCLUSIVE"), (20, "TRUSTED")])
+def test_agreement_throughout_is_believed_only_of_enough_items(items: int, verdict: str) -> None:
     human = [(1.0, 5.0)[n % 2] for n in range(items)]
     found = one([*human], human)
     assert found.kappa.value == 1
-    assert found.trusted == trusted
+    assert found.verdict == verdict
     assert found.kappa_interval.low is not None
     assert found.kappa_interval.low < 1
 
@@ -99,7 +100,7 @@ def test_labels_off_the_scale_are_counted_and_not_compared() -> None:
 def test_labels_without_any_verdict_say_so() -> None:
     found = one([None, None], [5, 4])
     assert (found.exact.value, found.kappa.value, found.labelled) == (None, None, 2)
-    assert found.reading == "do not trust: kappa is undefined (no item has both a score and a label)"
+    assert found.reading == "kappa cannot be told: no item has both a score and a label"
 
 
 def test_overall_compares_minima() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentanvil.aggregate.calibration_trust import further_labels, trust_of
 from agentanvil.aggregate.measured import Measured
+from agentanvil.aggregate.trust import further_labels, trust_of
 from agentanvil.stats import Interval
 from tests.fakes.calibrated import calibrated
 from tests.fakes.graded import rubric

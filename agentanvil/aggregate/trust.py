@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from typing import Literal
 
-from agentanvil.aggregate.calibration_summary import Further, Trust
 from agentanvil.aggregate.measured import Measured
 from agentanvil.aggregate.wording import telling
 
+Trust = Literal["TRUSTED", "UNTRUSTED", "INCONCLUSIVE"]
+
 # Nearer than this to the bar, kappa sits on it.
 _ON_THE_BAR = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Further:
+    """How many more labelled items would decide an inconclusive verdict.
+
+    By the width of kappa's interval, which shrinks with the square root of the items, at the kappa found so far.
+    `items` is None exactly when `reason` says why no number would, or can be told.
+    """
+
+    items: int | None
+    reason: str | None
 
 
 def trust_of(kappa: Measured, bar: float) -> tuple[Trust, str, Further | None]:
