@@ -14,7 +14,7 @@ from collections.abc import Callable
 import pytest
 
 from agentanvil.aggregate import CalibrationFigures
-from agentanvil.aggregate.probe import Finding
+from agentanvil.aggregate.probe.findings import Finding
 from tests.fakes.calibrated import calibrated
 from tests.fakes.clean_judges import OF, ablated, probed, probed_in_pairs, repeated
 from tests.fakes.graded import columns, grade

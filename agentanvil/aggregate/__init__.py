@@ -1,23 +1,23 @@
 """Outcomes (+ labels) → one result per item and one summary of the run, streaming."""
 
 from agentanvil.aggregate.baseline import Baseline
-from agentanvil.aggregate.calibration import CalibrationFigures, CalibrationTally
-from agentanvil.aggregate.calibration_group_summary import Grouped, GroupedDimension, TopOne, Trials, WithinGroups
-from agentanvil.aggregate.calibration_report import CalibrationReport, LabelDisagreement, LabelsUsed
-from agentanvil.aggregate.calibration_summary import ClassFigures, DimensionCalibration, Humans
-from agentanvil.aggregate.calibration_targets import Ratings
-from agentanvil.aggregate.corrected import CorrectedTally
-from agentanvil.aggregate.corrected_summary import (
+from agentanvil.aggregate.calibration.group_summary import Grouped, GroupedDimension, TopOne, Trials, WithinGroups
+from agentanvil.aggregate.calibration.report import CalibrationReport, LabelDisagreement, LabelsUsed
+from agentanvil.aggregate.calibration.summary import ClassFigures, DimensionCalibration, Humans
+from agentanvil.aggregate.calibration.tally import CalibrationFigures, CalibrationTally
+from agentanvil.aggregate.calibration.targets import Ratings
+from agentanvil.aggregate.corrected.summary import (
     Caution,
     CorrectedDimension,
     CorrectedFigure,
     CorrectedSummary,
     Targets,
 )
+from agentanvil.aggregate.corrected.tally import CorrectedTally
 from agentanvil.aggregate.dispute import Dispute
 from agentanvil.aggregate.examples import lowest_dimension
 from agentanvil.aggregate.frame import Frame, FrameDimension, Gated, Reading, gated_by
-from agentanvil.aggregate.gate_summary import (
+from agentanvil.aggregate.gate.summary import (
     FigureVerdict,
     Gate,
     GateCircumstances,
@@ -39,7 +39,7 @@ from agentanvil.aggregate.pair_summary import (
     Preferences,
     Stated,
 )
-from agentanvil.aggregate.panel_summary import (
+from agentanvil.aggregate.panel.summary import (
     Disagreement,
     Escalation,
     JudgeAgreement,

@@ -8,8 +8,8 @@ from agentanvil.aggregate.baseline import Baseline
 from agentanvil.aggregate.frame import Frame, Reading
 from agentanvil.aggregate.item import ItemOutcomes, ItemResult
 from agentanvil.aggregate.jury import JuryTerms
-from agentanvil.aggregate.panel_summary import PanelSummary
-from agentanvil.aggregate.panel_tally import PanelTally
+from agentanvil.aggregate.panel.summary import PanelSummary
+from agentanvil.aggregate.panel.tally import PanelTally
 from agentanvil.aggregate.reduce import reduce_item
 from agentanvil.plan import Plan
 from agentanvil.rubric import Rubric

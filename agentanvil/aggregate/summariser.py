@@ -11,16 +11,16 @@ from agentanvil.aggregate.call_ways import WaysTally
 from agentanvil.aggregate.dimension import DimensionTally
 from agentanvil.aggregate.examples import Examples
 from agentanvil.aggregate.frame import Reading
-from agentanvil.aggregate.gate import GateTally
-from agentanvil.aggregate.gate_summary import Gate, GateCircumstances
+from agentanvil.aggregate.gate.summary import Gate, GateCircumstances
+from agentanvil.aggregate.gate.tally import GateTally
 from agentanvil.aggregate.item import ItemOutcomes, ItemResult
 from agentanvil.aggregate.jury import JuryTerms
 from agentanvil.aggregate.measure import Measure
 from agentanvil.aggregate.pair_notes import pair_notes
 from agentanvil.aggregate.pair_summary import Pairwise
 from agentanvil.aggregate.pairwise import PairTally
-from agentanvil.aggregate.panel_notes import panel_notes
-from agentanvil.aggregate.panel_summary import PanelSummary
+from agentanvil.aggregate.panel.notes import panel_notes
+from agentanvil.aggregate.panel.summary import PanelSummary
 from agentanvil.aggregate.reducer import Reducer
 from agentanvil.aggregate.scores import ScoreTally
 from agentanvil.aggregate.summary import FORMAT, Coverage, DimensionSummary, MoreRepeats, OverallSummary, Summary

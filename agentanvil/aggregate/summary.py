@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agentanvil.aggregate.frame import Kind, Reading, Rule
-from agentanvil.aggregate.gate_summary import Gate
+from agentanvil.aggregate.gate.summary import Gate
 from agentanvil.aggregate.measure import Agreement
 from agentanvil.aggregate.pair_summary import Pairwise
-from agentanvil.aggregate.panel_summary import PanelSummary
+from agentanvil.aggregate.panel.summary import PanelSummary
 from agentanvil.aggregate.readings import ReadingSummary
 from agentanvil.aggregate.usage import Usage
 from agentanvil.aggregate.variance import Variance

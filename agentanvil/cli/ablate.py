@@ -38,8 +38,8 @@ from agentanvil.cli.output import emit, say
 from agentanvil.cli.progress import Progress
 from agentanvil.cli.summary import console
 from agentanvil.report.ablation_files import ablation_json
-from agentanvil.runner.ablate import AblateEstimate, AblateResult, ablate, estimate_ablation
-from agentanvil.runner.ablate_settings import ablate_settings
+from agentanvil.runner.ablation.ablate import AblateEstimate, AblateResult, ablate, estimate_ablation
+from agentanvil.runner.ablation.settings import ablate_settings
 from agentanvil.runner.config import load_config
 from agentanvil.runner.estimate import as_dict
 from agentanvil.runner.exits import Exit

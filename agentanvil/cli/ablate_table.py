@@ -8,11 +8,18 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from agentanvil.aggregate.ablation import ALPHA, Change, ClauseEffect, ClauseFinding, ClauseVerdict, DimensionEffect
+from agentanvil.aggregate.ablation.tally import (
+    ALPHA,
+    Change,
+    ClauseEffect,
+    ClauseFinding,
+    ClauseVerdict,
+    DimensionEffect,
+)
 from agentanvil.cli.output import visible
 from agentanvil.cli.tables import cut, titled_table
 from agentanvil.report.ablation_files import JSON_FILE, AblationReport
-from agentanvil.runner.ablate import AblateEstimate
+from agentanvil.runner.ablation.ablate import AblateEstimate
 from agentanvil.runner.estimate import Estimate
 
 _ORDER: tuple[ClauseVerdict, ...] = ("harmful", "earns_its_tokens", "inconclusive", "no_measurable_effect")

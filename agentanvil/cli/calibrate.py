@@ -12,7 +12,7 @@ from agentanvil.cli.options import QuietOption, TableOption, parse_format
 from agentanvil.cli.output import emit, say
 from agentanvil.cli.summary import console
 from agentanvil.report import calibration_json
-from agentanvil.runner.calibrate import CalibrateSettings, calibrate
+from agentanvil.runner.calibration.calibrate import CalibrateSettings, calibrate
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

@@ -15,7 +15,7 @@ from agentanvil.cli.progress import Progress
 from agentanvil.cli.summary import console
 from agentanvil.errors import UsageError
 from agentanvil.report.comparison_json import comparison_json
-from agentanvil.runner.compare import CompareSettings, compare
+from agentanvil.runner.comparison.compare import CompareSettings, compare
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

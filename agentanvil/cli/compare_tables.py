@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from agentanvil.aggregate.comparison import (
+from agentanvil.aggregate.comparison.tally import (
     ComparedFigure,
     Comparison,
     Finding,

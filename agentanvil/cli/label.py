@@ -24,8 +24,8 @@ from agentanvil.cli.summary import console
 from agentanvil.cli.tables import titled_table
 from agentanvil.errors import UsageError
 from agentanvil.runner.config import CONFIG_FILE, load_config
-from agentanvil.runner.label import Drawn, LabelSettings, draw
-from agentanvil.runner.label_read import ReadBack, ReadSettings, read_back
+from agentanvil.runner.labelling.label import Drawn, LabelSettings, draw
+from agentanvil.runner.labelling.read import ReadBack, ReadSettings, read_back
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 

@@ -39,8 +39,8 @@ from agentanvil.cli.summary import console
 from agentanvil.runner.config import load_config
 from agentanvil.runner.estimate import Estimate, as_dict
 from agentanvil.runner.exits import Exit
-from agentanvil.runner.probe import ProbeResult, estimate_probe, probe
-from agentanvil.runner.probe_settings import probe_settings
+from agentanvil.runner.probe.probe import ProbeResult, estimate_probe, probe
+from agentanvil.runner.probe.settings import probe_settings
 from agentanvil.runner.study import Arm
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)

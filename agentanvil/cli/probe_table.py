@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from agentanvil.aggregate.probe import ALPHA, Effect, Finding, ProbeVerdict
-from agentanvil.aggregate.probe_kin import SLOPE
+from agentanvil.aggregate.probe.findings import ALPHA, Effect, Finding, ProbeVerdict
+from agentanvil.aggregate.probe.kin import SLOPE
 from agentanvil.cli.output import visible
 from agentanvil.cli.tables import cut, number, share, span, titled_table
-from agentanvil.runner.probe import ProbeResult
+from agentanvil.runner.probe.probe import ProbeResult
 from agentanvil.stats import Interval
 
 _STYLES: dict[ProbeVerdict, str] = {

@@ -12,7 +12,15 @@ from typing import Any
 import orjson
 
 from agentanvil.aggregate import Reading
-from agentanvil.aggregate.ablation import ALPHA, POWER, Ablation, Change, ClauseEffect, ClauseFinding, DimensionEffect
+from agentanvil.aggregate.ablation.tally import (
+    ALPHA,
+    POWER,
+    Ablation,
+    Change,
+    ClauseEffect,
+    ClauseFinding,
+    DimensionEffect,
+)
 from agentanvil.report.atomic import AtomicText
 from agentanvil.report.cells import flag_cell, number_cell, text_cell
 from agentanvil.rubric import Mode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from agentanvil.aggregate.comparison import Comparison
+from agentanvil.aggregate.comparison.tally import Comparison
 
 
 def comparison_json(comparison: Comparison) -> bytes:

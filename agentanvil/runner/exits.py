@@ -7,8 +7,8 @@ from enum import IntEnum
 from typing import Literal
 
 from agentanvil.aggregate import Summary, Trust
-from agentanvil.aggregate.comparison import RegressionVerdict
-from agentanvil.aggregate.probe import ProbeVerdict
+from agentanvil.aggregate.comparison.tally import RegressionVerdict
+from agentanvil.aggregate.probe.findings import ProbeVerdict
 
 Ending = Literal["complete", "budget", "interrupted", "stopped", "running"]
 

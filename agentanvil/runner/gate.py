@@ -12,7 +12,7 @@ from agentanvil.aggregate import GateCircumstances
 from agentanvil.errors import ConfigError, InputError, RubricError, UsageError
 from agentanvil.rubric import OVERALL, GateFault, GateTerms, Mode, Rubric, gate_faults, gated_figures
 from agentanvil.rubric.yaml_text import read_yaml
-from agentanvil.runner.calibration_file import CALIBRATION, Calibration, Instrument, read_calibration
+from agentanvil.runner.calibration.file import CALIBRATION, Calibration, Instrument, read_calibration
 from agentanvil.runner.gate_settings import GateSettings
 from agentanvil.runner.kinship import judges_gate
 

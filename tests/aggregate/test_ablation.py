@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentanvil.aggregate.ablation import Change, ClauseEffect, ClauseFinding, DimensionEffect
-from agentanvil.aggregate.ablation_effects import Chances, clause_effect
-from agentanvil.aggregate.ablation_readings import ScoreCodes
+from agentanvil.aggregate.ablation.effects import Chances, clause_effect
+from agentanvil.aggregate.ablation.readings import ScoreCodes
+from agentanvil.aggregate.ablation.tally import Change, ClauseEffect, ClauseFinding, DimensionEffect
 from agentanvil.rubric.variant import Clause
 from agentanvil.verdict import Exchange
 from tests.fakes.ablated import EXCLUDES, Columns, arm, leaky, noisy, study, truth

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentanvil.aggregate.comparison import ComparedFigure, Unpaired
-from agentanvil.aggregate.comparison_figure import adjusted, finding
-from agentanvil.aggregate.comparison_gate import regression_gate
-from agentanvil.aggregate.comparison_items import regression, worst_fallen
+from agentanvil.aggregate.comparison.figure import adjusted, finding
+from agentanvil.aggregate.comparison.gate import regression_gate
+from agentanvil.aggregate.comparison.items import regression, worst_fallen
+from agentanvil.aggregate.comparison.tally import ComparedFigure, Unpaired
 from agentanvil.stats import Estimate, Interval, least_detectable_difference_paired
 from tests.fakes.compared_runs import Rows, Side, figures, joined
 from tests.fakes.graded import ERROR, NA, Pair, Score, rubric

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentanvil.aggregate.pair import PairCall, PairRepeat, PairResult
-from agentanvil.aggregate.probe import Effect, Finding, nothing_measured, settle, verdict_of
-from agentanvil.aggregate.probe_kin import KinPairTally, KinTally, LengthTally
-from agentanvil.aggregate.probe_paired import DifferenceTally, PreferenceTally, least_share
-from agentanvil.aggregate.probe_planted import PlantedReading, PlantedTally
-from agentanvil.aggregate.probe_steady import PlaceTally, RepeatTally
+from agentanvil.aggregate.probe.findings import Effect, Finding, nothing_measured, settle, verdict_of
+from agentanvil.aggregate.probe.kin import KinPairTally, KinTally, LengthTally
+from agentanvil.aggregate.probe.paired import DifferenceTally, PreferenceTally, least_share
+from agentanvil.aggregate.probe.planted import PlantedReading, PlantedTally
+from agentanvil.aggregate.probe.steady import PlaceTally, RepeatTally
 from agentanvil.stats import Estimate, Interval
 from agentanvil.verdict import Winner
 

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from agentanvil.aggregate import CalibrationReport
 from agentanvil.cli.calibrate_tables import print_calibration
-from agentanvil.runner.calibrate import CalibrateSettings, calibrate
+from agentanvil.runner.calibration.calibrate import CalibrateSettings, calibrate
 from tests.fakes.calibrated import Labels, calibrated
 from tests.fakes.command import anvil
 from tests.fakes.graded import ERROR, Score, rubric

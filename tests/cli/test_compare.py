@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
-from agentanvil.aggregate.comparison import Comparison
+from agentanvil.aggregate.comparison.tally import Comparison
 from agentanvil.cli.compare_tables import print_comparison
 from tests.fakes.command import anvil
 from tests.fakes.compared_runs import Graded, side_by_side

@@ -9,7 +9,7 @@ from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
 from agentanvil.cli.probe_table import print_probe
-from agentanvil.runner.probe import ProbeResult
+from agentanvil.runner.probe.probe import ProbeResult
 from tests.fakes.probed import Probes, choosing, grading, noisy, probed_pairs, probed_rows
 from tests.fakes.server import FakeServer
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from agentanvil.aggregate import Reducer
-from agentanvil.aggregate.ablation import Ablation
-from agentanvil.aggregate.ablation_effects import Chances, clause_effect
-from agentanvil.aggregate.ablation_readings import ArmReadings, ScoreCodes
-from agentanvil.aggregate.ablation_verdict import conclude
+from agentanvil.aggregate.ablation.effects import Chances, clause_effect
+from agentanvil.aggregate.ablation.readings import ArmReadings, ScoreCodes
+from agentanvil.aggregate.ablation.tally import Ablation
+from agentanvil.aggregate.ablation.verdict import conclude
 from agentanvil.report.ablation_files import AblationFacts, AblationReport
 from agentanvil.rubric import Rubric
 from agentanvil.rubric.variant import Clause

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentanvil.aggregate import Reducer
-from agentanvil.aggregate.probe import Effect, Finding, settle
-from agentanvil.aggregate.probe_kin import KinPairTally, KinTally, LengthTally
-from agentanvil.aggregate.probe_paired import DifferenceTally, PreferenceTally
-from agentanvil.aggregate.probe_planted import PlantedReading, PlantedTally
-from agentanvil.aggregate.probe_steady import PlaceTally, RepeatTally
-from agentanvil.aggregate.probe_values import ProbeValues, Values, mean_of
+from agentanvil.aggregate.probe.findings import Effect, Finding, settle
+from agentanvil.aggregate.probe.kin import KinPairTally, KinTally, LengthTally
+from agentanvil.aggregate.probe.paired import DifferenceTally, PreferenceTally
+from agentanvil.aggregate.probe.planted import PlantedReading, PlantedTally
+from agentanvil.aggregate.probe.steady import PlaceTally, RepeatTally
+from agentanvil.aggregate.probe.values import ProbeValues, Values, mean_of
 from agentanvil.dataset.perturb import KINDS
 from agentanvil.prompt import built_in_rules
 from agentanvil.rubric import parse_rubric
 from agentanvil.rubric.variant import clauses
-from agentanvil.runner.probe_changes import planted_side
+from agentanvil.runner.probe.changes import planted_side
 from agentanvil.verdict import Winner
 from tests.fakes.ablated import study
 from tests.fakes.graded import Pair, compare, plan

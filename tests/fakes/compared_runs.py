@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from agentanvil.aggregate import Frame, ItemOutcomes, ItemResult, Reading, reduce_item
-from agentanvil.aggregate.comparison import ComparedFigure
-from agentanvil.aggregate.comparison_columns import JoinedColumns, RunColumns, Shape
-from agentanvil.aggregate.comparison_figure import FigureTerms, adjusted, compare_figure, finding
+from agentanvil.aggregate.comparison.columns import JoinedColumns, RunColumns, Shape
+from agentanvil.aggregate.comparison.figure import FigureTerms, adjusted, compare_figure, finding
+from agentanvil.aggregate.comparison.tally import ComparedFigure
 from agentanvil.rubric import Rubric
-from agentanvil.runner.compare import Compared, CompareSettings, compare
+from agentanvil.runner.comparison.compare import Compared, CompareSettings, compare
 from tests.fakes.graded import Pair, Score, item, plan
 from tests.fakes.graded import compare as compare_pair
 from tests.fakes.runs import Collected, Runs, recording, verdict

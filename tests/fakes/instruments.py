@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from agentanvil.aggregate import CalibrationReport, Summary
-from agentanvil.runner.ablate import ablate
-from agentanvil.runner.ablate_settings import AblateSettings
-from agentanvil.runner.calibrate import CalibrateSettings, calibrate
+from agentanvil.runner.ablation.ablate import ablate
+from agentanvil.runner.ablation.settings import AblateSettings
+from agentanvil.runner.calibration.calibrate import CalibrateSettings, calibrate
 from agentanvil.runner.job import Surroundings
 from tests.fakes.probed import Probes
 from tests.fakes.runs import Collected, Runs

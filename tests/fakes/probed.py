@@ -10,10 +10,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from agentanvil.aggregate.probe import Finding
+from agentanvil.aggregate.probe.findings import Finding
 from agentanvil.runner.job import Surroundings
-from agentanvil.runner.probe import ProbeResult, probe
-from agentanvil.runner.probe_settings import ProbeSettings
+from agentanvil.runner.probe.probe import ProbeResult, probe
+from agentanvil.runner.probe.settings import ProbeSettings
 from agentanvil.runner.settings import GradeSettings, JudgeSettings
 from tests.fakes.pairs import slots
 from tests.fakes.runs import Collected

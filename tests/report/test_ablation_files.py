@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from agentanvil.aggregate.ablation import Ablation
+from agentanvil.aggregate.ablation.tally import Ablation
 from agentanvil.report.ablation_files import CSV_COLUMNS, CSV_FILE, JSON_FILE, ablation_json, write_ablation
 from agentanvil.rubric.variant import Clause
 from tests.fakes.ablated import EXCLUDES, study, told, truth

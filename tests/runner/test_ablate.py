@@ -17,9 +17,9 @@ from agentanvil.plan import plan_calls
 from agentanvil.prompt import PromptRenderer, built_in_rules
 from agentanvil.rubric import Mode, Rubric, load_rubric
 from agentanvil.rubric.variant import Clause, ClauseKind, clauses
-from agentanvil.runner.ablate import AblateResult, ablate, estimate_ablation
-from agentanvil.runner.ablate_arms import lay_out
-from agentanvil.runner.ablate_settings import AblateSettings, ablate_settings
+from agentanvil.runner.ablation.ablate import AblateResult, ablate, estimate_ablation
+from agentanvil.runner.ablation.arms import lay_out
+from agentanvil.runner.ablation.settings import AblateSettings, ablate_settings
 from agentanvil.runner.config import Config
 from agentanvil.runner.exits import Exit
 from agentanvil.runner.job import Surroundings, rubric_in_mode

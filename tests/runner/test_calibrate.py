@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from agentanvil.errors import ConfigError, DatasetError, RunFolderError, UsageError
-from agentanvil.runner.calibrate import Calibrated, CalibrateSettings, calibrate
-from agentanvil.runner.calibration_file import Instrument, read_calibration
+from agentanvil.runner.calibration.calibrate import Calibrated, CalibrateSettings, calibrate
+from agentanvil.runner.calibration.file import Instrument, read_calibration
 from tests.fakes.runs import Runs, recording, verdict
 
 SCORES = [5, 4, 3, 2, 1, 5, 4, 3, 2, 1] * 4

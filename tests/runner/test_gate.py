@@ -14,7 +14,7 @@ from agentanvil.client.prices import PriceTable
 from agentanvil.errors import ConfigError, InputError, RubricError, UsageError, Where
 from agentanvil.rubric import GateTerms
 from agentanvil.runner.batch.saved import restored, saved
-from agentanvil.runner.calibrate import CalibrateSettings, calibrate
+from agentanvil.runner.calibration.calibrate import CalibrateSettings, calibrate
 from agentanvil.runner.exits import Exit
 from agentanvil.runner.gate_settings import GateFlags, GateSettings
 from agentanvil.runner.job import Surroundings

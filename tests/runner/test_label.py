@@ -13,11 +13,11 @@ import pytest
 from agentanvil.dataset import read_labels
 from agentanvil.dataset.sheet_key import draws_path, key_path, read_draws, read_key
 from agentanvil.errors import AnvilError, DatasetError, RunFolderError, UsageError
-from agentanvil.runner.calibrate import CalibrateSettings, calibrate
-from agentanvil.runner.calibration_labels import labels_asked
+from agentanvil.runner.calibration.calibrate import CalibrateSettings, calibrate
+from agentanvil.runner.calibration.labels import labels_asked
 from agentanvil.runner.job import Surroundings
-from agentanvil.runner.label import Drawn, LabelSettings, draw
-from agentanvil.runner.label_read import ReadBack, ReadSettings, read_back
+from agentanvil.runner.labelling.label import Drawn, LabelSettings, draw
+from agentanvil.runner.labelling.read import ReadBack, ReadSettings, read_back
 from agentanvil.runner.run_view import read_run, rubric_of
 from tests.fakes.pairs import pair_rows, pair_rubric
 from tests.fakes.raters import fill, read_cells, read_weights

@@ -14,8 +14,8 @@ from agentanvil.errors import InputError, JudgeSetupError, RunFolderError, Usage
 from agentanvil.runner.config import Config
 from agentanvil.runner.exits import Exit, probe_exit
 from agentanvil.runner.job import Surroundings
-from agentanvil.runner.probe import estimate_probe
-from agentanvil.runner.probe_settings import probe_settings
+from agentanvil.runner.probe.probe import estimate_probe
+from agentanvil.runner.probe.settings import probe_settings
 from tests.fakes.pairs import pair_rubric
 from tests.fakes.probed import (
     Probes,

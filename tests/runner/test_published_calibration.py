@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agentanvil.aggregate import CalibrationReport
-from agentanvil.runner.calibrate import CalibrateSettings, calibrate
+from agentanvil.runner.calibration.calibrate import CalibrateSettings, calibrate
 from agentanvil.stats import population_sd
 from tests.fakes.published import read_json, read_lines
 from tests.fakes.runs import Runs, read_table, recording

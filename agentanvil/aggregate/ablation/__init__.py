@@ -1,0 +1,1 @@
+"""A rubric with and without each of its clauses, on the same items."""

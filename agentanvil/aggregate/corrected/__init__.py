@@ -1,0 +1,1 @@
+"""Means and pass rates corrected for the judge's error by a labelled subset."""

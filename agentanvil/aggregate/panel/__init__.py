@@ -1,0 +1,1 @@
+"""Several judges: what they come to together, and how far they agree."""

@@ -1,0 +1,1 @@
+"""What moved a judge that should not have."""
